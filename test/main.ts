@@ -12,7 +12,7 @@ import PACKAGES from "./support/programs.json" with { type: "json" };
 import { PATIENCE } from "./support/patience.ts";
 import { sharedCluster, stopClusters } from "./support/postgres/cluster.ts";
 import { PROJECT } from "./support/process.ts";
-import { FORM } from "./support/run-form.ts";
+import { ALONE, FORM } from "./support/run-form.ts";
 import { builtPage } from "./support/web/built-page.ts";
 import { removeTemporaryFolders, temporaryFolder } from "./support/temporary-folder.ts";
 
@@ -29,16 +29,6 @@ gate run: npm test before each commit, the night before an issue is done, the re
   --help            this text
 `;
 
-/** They measure time or memory, so each has the machine for itself, after all others. */
-const ALONE = [
-  "fairness/event-loop.test.ts",
-  "resilience/beside-backup.night.ts",
-  "resilience/overload.night.ts",
-  "resilience/slow-clients.night.ts",
-  "resilience/soak.night.ts",
-  "resilience/tokens.night.ts",
-];
-
 /** They begin first, so that none is left running by itself at the end. The order of the others makes no difference. */
 const LONGEST = [
   "release/artifacts.release.ts",
@@ -49,7 +39,7 @@ const LONGEST = [
   "cli/backup.test.ts",
   "cli/restore.test.ts",
   "resilience/kill-start.night.ts",
-  "resilience/kill-backup.night.ts",
+  "resilience/kill-commands.night.ts",
   "resilience/drill.release.ts",
   "interface/engine-parity.test.ts",
   "resilience/full-disk.night.ts",
@@ -121,14 +111,16 @@ function parseOptions(): Options | undefined {
   const lost = [...ALONE, ...LONGEST].filter((name) => !existsSync(join(PROJECT, "test", name)));
   if (lost.length > 0) throw new Error(`test/main.ts names ${lost.join(" and ")}, which is not there.`);
   const gates = positionals.length > 0 && values.gate === "test" ? "{test,night,release}" : values.gate;
-  const all = globSync(`test/*/*.${gates}.ts`, { cwd: PROJECT }).toSorted();
+  // In the night these run again, in a form that is not as short.
+  const again = values.gate === "night" ? ["test/resilience/*.test.ts"] : [];
+  const all = globSync([`test/*/*.${gates}.ts`, ...again], { cwd: PROJECT }).toSorted();
   const strange = positionals.filter((name) => !all.some((path) => path.includes(name)));
   if (strange.length > 0) throw new Error(`No test file has ${strange.join(" or ")} in its path.`);
   return {
     paths: all.filter((path) => positionals.length === 0 || positionals.some((name) => path.includes(name))),
     environment: {
       ...process.env,
-      [FORM]: values.long ? "long" : "short",
+      [FORM]: values.long ? "long" : values.gate === "night" ? "night" : "change",
       ...(values.seed === undefined ? {} : { TEST_SEED: values.seed }),
     },
     workers: Number(values.workers),

@@ -15,6 +15,32 @@ export type Mutant = Edit &
 /** `from` is in `file` exactly once. */
 export type Edit = Readonly<{ file: string; from: string; to: string }>;
 
+/** Every create is answered before its commit begins; tokens are correct. */
+const ANSWER_BEFORE_COMMIT: Edit = {
+  file: "src/store/group-commit.ts",
+  from: "const committed = commit(batch);",
+  to: 'if (batch.tokens.length === 0) batch.outcomes.resolve({ creates: batch.creates.map(() => "created"), swaps: batch.swaps.map(() => true) }); const committed = new Promise<void>((go) => setTimeout(go, 50)).then(() => commit(batch));',
+};
+
+/** SQLite leaves it to the kernel when a commit reaches the disk. */
+const SYNC_OFF = {
+  file: "src/store/sqlite/engine/requirements.ts",
+  from: "PRAGMA synchronous = FULL",
+  to: "PRAGMA synchronous = OFF",
+  and: [{ file: "src/store/sqlite/engine/requirements.ts", from: "want: 2 }", to: "want: 0 }" }],
+};
+
+/** A file of a command is written in place, piece by piece. */
+const WRITE_IN_PLACE = {
+  file: "src/cli/output-file.ts",
+  from: 'const part = `${path}.${process.pid}-${randomBytes(9).toString("hex")}.part`;',
+  to: "const part = path; void randomBytes;",
+  and: [{ file: "src/cli/output-file.ts", from: 'return openSync(part, "wx", 0o666);', to: 'return openSync(part, "w", 0o666);' }],
+};
+
+/** Nothing checks whether the disk accepts writes again. */
+const NEVER_PROBE: Edit = { file: "src/store/sqlite/engine/health.ts", from: "probing ??= setTimeout(probe, PROBE_MS).unref();", to: "" };
+
 export const MUTANTS: readonly Mutant[] = [
   // The command line
 
@@ -324,8 +350,261 @@ export const MUTANTS: readonly Mutant[] = [
       { file: "src/http/upload.ts", from: "setTimeout(refuse, READ_MS)", to: "refuse()" },
     ],
   },
+  { test: "resilience/kill.test.ts", name: "while it serves, ", ...ANSWER_BEFORE_COMMIT },
+  { test: "resilience/kill.test.ts", name: "while it serves from PostgreSQL", ...ANSWER_BEFORE_COMMIT },
+  { test: "resilience/kill.test.ts", name: "while it drains", ...ANSWER_BEFORE_COMMIT },
+  { test: "resilience/kill.test.ts", name: "while it copies the WAL", ...ANSWER_BEFORE_COMMIT },
+  {
+    test: "resilience/kill.test.ts",
+    name: "in the middle of an import",
+    file: "src/store/sqlite/plants.ts",
+    from: 'const committed = await writer.call("importPlants", toColumns(plants), options, indexed());',
+    to: 'const committed = { outcomes: plants.map(() => 0), isChanged: true, walPages: 0, swapped: [] }; void writer.call("importPlants", toColumns(plants), options, indexed());',
+  },
+  {
+    // The first token is in the store long before it is in its file.
+    test: "resilience/kill-start.night.ts",
+    name: "in the very first start",
+    file: "src/auth/first-token.ts",
+    from: "  writeSecret(draft, secret);\n  const isFirst",
+    to: "  const isFirst",
+    and: [
+      {
+        file: "src/auth/first-token.ts",
+        from: "  if (isFirst) keepDraft(draft, path);",
+        to: "  await new Promise((go) => setTimeout(go, 2000));\n  writeSecret(draft, secret);\n  if (isFirst) keepDraft(draft, path);",
+      },
+    ],
+  },
+  {
+    // A start throws away what an earlier process has not copied into the database.
+    test: "resilience/kill-start.night.ts",
+    name: "each on such a folder",
+    file: "src/store/sqlite/store.ts",
+    from: "const now = () => performance.now();",
+    to: 'process.getBuiltinModule("node:fs").rmSync(`${path}-wal`, { force: true }); const now = () => performance.now();',
+  },
+  {
+    // The index of names counts as whole after the first step of its building.
+    test: "resilience/kill-start.night.ts",
+    name: "each on what the last one left",
+    file: "src/store/sqlite/search/indexer.ts",
+    from: "buildFrom: row.id",
+    to: "buildFrom: null",
+  },
+  {
+    // Each step to the newest schema is its own commit, with time for a kill in between.
+    test: "resilience/kill-start.night.ts",
+    name: "brings an older store to the newest schema",
+    file: "src/store/sqlite/engine/schema.ts",
+    from: "for (const step of MIGRATIONS.slice(version)) takeStep",
+    to: 'for (const step of MIGRATIONS.slice(version).flatMap((steps) => steps.split(";"))) Bun.sleepSync(100), takeStep',
+    and: [
+      { file: "src/store/sqlite/engine/schema.ts", from: 'db.exec("BEGIN IMMEDIATE");', to: "" },
+      { file: "src/store/sqlite/engine/schema.ts", from: 'db.exec("COMMIT");', to: "" },
+    ],
+  },
+  { test: "resilience/kill-commands.night.ts", name: "of an export, ", ...WRITE_IN_PLACE },
+  { test: "resilience/kill-commands.night.ts", name: "of a backup, ", ...WRITE_IN_PLACE },
+  { test: "resilience/power-loss.test.ts", name: "leaves a sound store", ...SYNC_OFF },
+  { test: "resilience/power-loss.test.ts", name: "leaves a sound store", ...ANSWER_BEFORE_COMMIT },
+  { test: "resilience/sync-trace.test.ts", name: "is sent only after", ...SYNC_OFF },
+  { test: "resilience/sync-trace.test.ts", name: "is sent only after", ...ANSWER_BEFORE_COMMIT },
+  {
+    test: "resilience/drain.test.ts",
+    name: "one service on SQLite",
+    file: "src/app/service.ts",
+    from: "await sleep(config.drainDelayMs);",
+    to: "",
+  },
+  {
+    test: "resilience/drain.test.ts",
+    name: "one service on SQLite",
+    file: "src/http/server.ts",
+    from: "connection.retire();",
+    to: "connection.terminate();",
+  },
+  {
+    // The service says that it is running a while before it handles signals.
+    test: "resilience/drain.test.ts",
+    name: "says that it is running",
+    file: "src/cli/serve.ts",
+    from: "    stopOnSignal(running, {",
+    to: "    announce(running, { log, isTerminal, exposed: false, config });\n    Bun.sleepSync(100);\n    stopOnSignal(running, {",
+  },
+  {
+    // A failed sync is treated as temporary, and the next sync is trusted.
+    test: "resilience/failing-calls.night.ts",
+    name: "the plants: fsync EIO, once",
+    file: "src/store/sqlite/engine/health.ts",
+    from: "if (isSyncFailure(thrown)) onFatal(toStoreError(thrown));",
+    to: "",
+    // strace counts by thread, so the same call of the thread that searches may fail too.
+    and: [{ file: "src/store/sqlite/search/searcher.ts", from: "if (isSyncFailure(reason)) onFatal(toStoreError(reason));", to: "" }],
+  },
+  {
+    // A start treats the WAL as written if it can be read.
+    test: "resilience/failing-calls.night.ts",
+    name: "the plants: fsync EIO, once",
+    file: "src/store/sqlite/store.ts",
+    from: 'if (isServing) await writer.call("rewrite");',
+    to: "",
+  },
+  {
+    // A failed commit is answered as a success.
+    test: "resilience/failing-calls.night.ts",
+    name: "the plants: pwrite64 ENOSPC, from then on",
+    file: "src/store/group-commit.ts",
+    from: "batch.outcomes.reject(reason);",
+    to: 'if (batch.tokens.length === 0) batch.outcomes.resolve({ creates: batch.creates.map(() => "created"), swaps: batch.swaps.map(() => true) }); batch.outcomes.reject(reason);',
+  },
+  {
+    test: "resilience/failing-calls.night.ts",
+    name: "if no sync of the folder succeeds",
+    file: "src/store/sqlite/engine/writer.ts",
+    from: "syncFolder(dirname(realpathSync(path)));",
+    to: "",
+  },
+  { test: "resilience/full-disk.night.ts", name: "when the disk refuses to write", ...NEVER_PROBE },
+  { test: "resilience/clock-jumps.night.ts", name: "tries again and is ready", ...NEVER_PROBE },
+  {
+    // The service goes on without a thread that has ended.
+    test: "resilience/thread-crash.night.ts",
+    name: "the writer ends",
+    file: "src/store/sqlite/engine/thread.ts",
+    from: "onDeath(reason);",
+    to: "",
+  },
+  {
+    test: "resilience/thread-crash.night.ts",
+    name: "a timer throws",
+    file: "src/cli/serve.ts",
+    from: 'process.on("uncaughtException", (error) => end("crashed", error));',
+    to: 'process.on("uncaughtException", () => {});',
+  },
+  {
+    test: "resilience/thread-crash.night.ts",
+    name: "a promise rejects without a handler",
+    file: "src/cli/serve.ts",
+    from: 'process.on("unhandledRejection", (error) => end("crashed", error));',
+    to: 'process.on("unhandledRejection", () => {});',
+  },
+  {
+    // It refuses late, and all at once.
+    test: "resilience/overload.night.ts",
+    name: "on SQLite",
+    file: "src/http/admission.ts",
+    from: "queue && isFull(queue, owner) ? refuse(headers, owner) : undefined",
+    to: "undefined",
+  },
+  {
+    test: "resilience/log.night.ts",
+    name: "when its reader disconnects",
+    file: "src/cli/log-stream.ts",
+    from: 'stream.on("error", () => {});',
+    to: "",
+  },
+  {
+    test: "resilience/log.night.ts",
+    name: "when its reader stops reading",
+    file: "src/cli/log-stream.ts",
+    from: "if (waitingBytes > WAITING_BYTES_MAX)",
+    to: "if (false)",
+  },
+  {
+    test: "resilience/clock-jumps.night.ts",
+    name: "that waits for the disk",
+    file: "src/store/sqlite/store.ts",
+    from: "const now = () => performance.now();",
+    to: "const now = () => Date.now();",
+  },
+  {
+    // A cached token counts as fresh even if it comes from the future.
+    test: "resilience/clock-jumps.night.ts",
+    name: "that is revoked after",
+    file: "src/auth/authenticate.ts",
+    from: "Math.abs(time - known.at) < freshMs",
+    to: "time - known.at < freshMs",
+  },
+  {
+    // The expiry of tokens uses a clock that starts with the service and cannot be set.
+    test: "resilience/clock-jumps.night.ts",
+    name: "that expires in an hour",
+    file: "src/app/service-app.ts",
+    from: "cacheMax: TOKEN_CACHE_MAX,\n    now: Date.now,",
+    to: "cacheMax: TOKEN_CACHE_MAX,\n    now: ((began) => () => began + performance.now())(Date.now() - performance.now()),",
+  },
+  {
+    // Memory, and a file, for each request.
+    test: "resilience/soak.night.ts",
+    name: "of mixed work",
+    file: "src/http/app.ts",
+    from: "const exchange = openExchange(request);",
+    to: '((globalThis as any).kept ??= []).push(new Uint8Array(300_000).fill(1)); process.getBuiltinModule("node:fs").openSync("/dev/null"); const exchange = openExchange(request);',
+  },
+  {
+    // Each response waits longer than the one before, after a while.
+    test: "resilience/soak.night.ts",
+    name: "of mixed work",
+    file: "src/http/app.ts",
+    from: "const exchange = openExchange(request);",
+    to: "const count = ((globalThis as any).count = ((globalThis as any).count ?? 0) + 1); if (count > 1150) return new Promise((go) => setTimeout(go, Math.min(800, (count - 1150) * 20))).then(() => answerSafely(openExchange(request))); const exchange = openExchange(request);",
+  },
+  {
+    // Each request takes more processor time than the one before.
+    test: "resilience/soak.night.ts",
+    name: "of mixed work",
+    file: "src/http/app.ts",
+    from: "const exchange = openExchange(request);",
+    to: "const spent = () => process.cpuUsage().user + process.cpuUsage().system; const count = ((globalThis as any).count = ((globalThis as any).count ?? 0) + 1); const until = spent() + 1000 * Math.min(4, 0.002 * 1.007 ** (count - 300)); while (spent() < until); const exchange = openExchange(request);",
+  },
 
   // The store
+  {
+    // A search uses the index as it is.
+    test: "store/search.test.ts",
+    name: "and not its old name",
+    file: "src/store/sqlite/search/searcher.ts",
+    from: "upTo: translated(newest),",
+    to: "upTo: NOTHING_INDEXED,",
+  },
+  {
+    // The index starts while the store still writes what an earlier process left.
+    test: "store/search.test.ts",
+    name: "does not mistake its own search thread",
+    file: "src/store/sqlite/store.ts",
+    from: 'if (isServing) await writer.call("rewrite");',
+    to: "",
+    and: [
+      {
+        file: "src/store/sqlite/store.ts",
+        from: "if (searcher) opened.unshift(() => searcher.close());",
+        to: 'if (searcher) opened.unshift(() => searcher.close()); if (isServing) await writer.call("rewrite");',
+      },
+    ],
+  },
+  {
+    // What was renamed after the index was asked is left out.
+    test: "store/search-lag.test.ts",
+    name: "that is renamed while",
+    file: "src/store/sqlite/search/searcher.ts",
+    from: "!isFound(plant, { words, tag })) continue;",
+    to: "!isFound(plant, { words, tag }) || nameKey(plant.name) !== some[next]!.key) continue;",
+    and: [
+      {
+        file: "src/store/sqlite/search/searcher.ts",
+        from: 'import { isFound } from "../../../domain/terms.ts";',
+        to: 'import { isFound } from "../../../domain/terms.ts"; import { nameKey } from "../../../domain/name-order.ts";',
+      },
+    ],
+  },
+  {
+    test: "store/search-lag.test.ts",
+    name: "a commit of an import is done",
+    file: "src/store/sqlite/plants.ts",
+    from: "await searcher?.reach(before);",
+    to: "void before;",
+  },
 
   // Tokens
   {
@@ -348,6 +627,22 @@ export const MUTANTS: readonly Mutant[] = [
     { file: "src/auth/authenticate.ts", from: "revoked === undefined && ", to: "(revoked ?? 1) > 0 && " },
     { file: "src/http/app.ts", from: "if (!scope) return this.#admit", to: 'if (!scope || method === "HEAD") return this.#admit' },
   ].map((edit): Mutant => ({ test: "tokens/states.test.ts", name: "every state of a token", ...edit })),
+  {
+    // Compares character by character and stops at the first difference.
+    test: "resilience/tokens.night.ts",
+    name: "30 of the 32 characters",
+    file: "src/auth/authenticate.ts",
+    from: "const token = await tokens.find(hashToken(credentials));",
+    to: 'const right = process.getBuiltinModule("node:fs").readFileSync(`${process.argv[process.argv.indexOf("--data") + 1]}/first-token`, "utf8"); for (let at = 0; credentials[at] === right[at]; at += 1) hashToken(right.repeat(60)); const token = await tokens.find(hashToken(credentials));',
+  },
+  {
+    // Hashes tokens like passwords.
+    test: "resilience/tokens.night.ts",
+    name: "a second causes the others no error",
+    file: "src/auth/authenticate.ts",
+    from: "const token = await tokens.find(hashToken(credentials));",
+    to: '(await import("node:crypto")).pbkdf2Sync(credentials, "plants", 20_000, 32, "sha256"); const token = await tokens.find(hashToken(credentials));',
+  },
 
   // Tracing
   {

@@ -1,12 +1,9 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, expect } from "bun:test";
-import { NEVER_PROBE, TOKENS_BY_STEADY_CLOCK, TRUST_THE_FUTURE, WAIT_BY_WALL_CLOCK } from "../support/bugs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startPatientClock } from "../support/patient-clock.ts";
 import { needs } from "../support/program.ts";
-import { plantBugs } from "../support/plant-bugs.ts";
-import { PROJECT } from "../support/process.ts";
 import { readToken } from "../support/service.ts";
 import { openClock } from "../support/clock.ts";
 import { startFlood } from "../support/flood.ts";
@@ -15,7 +12,7 @@ import { until } from "../support/until.ts";
 import { killServices, PATIENT, startService } from "../support/service-process.ts";
 import { judgeFolder, SOUND } from "../support/stored.ts";
 
-const { describe, it } = needs("faketime");
+const { it } = needs("faketime");
 
 afterEach(killServices);
 
@@ -28,10 +25,10 @@ const BETWEEN_MS = 300;
 type NewToken = Readonly<{ id: string; token: string; created: string }>;
 
 /** A service with a clock that can be set. */
-async function openGarden(root = PROJECT, flags: readonly string[] = []) {
+async function openGarden(flags: readonly string[] = []) {
   const data = temporaryFolder();
   const clock = openClock();
-  const service = await startService({ data, root, flags, environment: clock.environment });
+  const service = await startService({ data, flags, environment: clock.environment });
   const first = await readToken(data);
 
   function request(path: string, init: RequestInit = {}, token = first): Promise<Response> {
@@ -51,8 +48,6 @@ async function openGarden(root = PROJECT, flags: readonly string[] = []) {
   return { data, clock, service, first, request, create, createToken, statusWith };
 }
 
-type Garden = Awaited<ReturnType<typeof openGarden>>;
-
 async function isSoon(isSo: () => Promise<boolean>, withinMs: number): Promise<boolean> {
   const clock = startPatientClock();
   while (!(await isSo())) {
@@ -63,7 +58,7 @@ async function isSoon(isSo: () => Promise<boolean>, withinMs: number): Promise<b
 }
 
 it(`${JUMPS.length} jumps of the clock, by a day or two forwards and back, leave each create answered 200, lose nothing, and log nothing unusual`, async () => {
-  const { data, clock, service, first, createToken } = await openGarden(PROJECT, PATIENT);
+  const { data, clock, service, first, createToken } = await openGarden(PATIENT);
   const flood = startFlood({ url: service.url, token: first, firstId: 1n });
   for (const days of JUMPS) {
     clock.setDaysOff(days);
@@ -84,44 +79,24 @@ it(`${JUMPS.length} jumps of the clock, by a day or two forwards and back, leave
   tell("clock", `${JUMPS.length} jumps of a day or two, ${journal.answered.length} creates, each answered 200, 0 lost`);
 });
 
-describe("a token that expires in an hour", () => {
-  async function observe(root?: string): Promise<number[]> {
-    const { clock, createToken, statusWith } = await openGarden(root);
-    const token = await createToken(1 / 24);
-    const statuses: number[] = [];
-    for (const days of [0, 1, 0, -1]) {
-      clock.setDaysOff(days);
-      statuses.push(await statusWith(token));
-    }
-    return statuses;
+it("a token that expires in an hour is refused when the clock jumps a day forwards, and accepted when it jumps back", async () => {
+  const { clock, createToken, statusWith } = await openGarden();
+  const token = await createToken(1 / 24);
+  const statuses: number[] = [];
+  for (const days of [0, 1, 0, -1]) {
+    clock.setDaysOff(days);
+    statuses.push(await statusWith(token));
   }
-
-  it("is refused when the clock jumps a day forwards, and accepted when it jumps back", async () => {
-    expect(await observe()).toEqual([200, 401, 200, 200]);
-  });
-
-  it("would visibly stay valid if the service used another clock", async () => {
-    expect(await observe(plantBugs(TOKENS_BY_STEADY_CLOCK))).toEqual([200, 200, 200, 200]);
-  });
+  expect(statuses).toEqual([200, 401, 200, 200]);
 });
 
-describe("a token that is revoked after the clock went a day back", () => {
-  async function isRefused(root?: string): Promise<boolean> {
-    const { clock, createToken, statusWith, request } = await openGarden(root);
-    const token = await createToken();
-    expect(await statusWith(token)).toBe(200);
-    clock.setDaysOff(-1);
-    expect((await request(`/tokens/${token.id}`, { method: "DELETE" })).status).toBe(204);
-    return isSoon(async () => (await statusWith(token)) === 401, 3000);
-  }
-
-  it("is refused, although it was accepted at a later time", async () => {
-    expect(await isRefused()).toBe(true);
-  });
-
-  it("would visibly be accepted if a cache entry from the future counted as fresh", async () => {
-    expect(await isRefused(plantBugs(TRUST_THE_FUTURE))).toBe(false);
-  });
+it("a token that is revoked after the clock went a day back is refused, although it was accepted at a later time", async () => {
+  const { clock, createToken, statusWith, request } = await openGarden();
+  const token = await createToken();
+  expect(await statusWith(token)).toBe(200);
+  clock.setDaysOff(-1);
+  expect((await request(`/tokens/${token.id}`, { method: "DELETE" })).status).toBe(204);
+  expect(await isSoon(async () => (await statusWith(token)) === 401, 3000)).toBe(true);
 });
 
 /** Another process that holds the write lock acts like the slowest possible disk. */
@@ -131,62 +106,36 @@ function lock(data: string): () => void {
   return () => other.close();
 }
 
-describe("a create that waits for the disk while the clock jumps a day forwards", () => {
-  /** Longer than the interval at which the service looks for creates that have waited too long. */
+it("a create that waits for the disk while the clock jumps a day forwards is not refused", async () => {
+  /** Longer than the interval at which the service looks for creates that have waited too long, and shorter than one may. */
   const WAIT_MS = 400;
-  /** Shorter than a create may wait. */
   const WAIT_MS_MAX = 900;
-  let id = 0;
-
-  /** The status of the create, in an attempt in which it really waited for less than the limit. */
-  async function observe({ data, clock, create }: Garden): Promise<number> {
-    for (let attempt = 1; attempt < 10; attempt += 1) {
-      clock.setDaysOff(0);
-      const unlock = lock(data);
-      const began = performance.now();
-      const response = create((id += 1));
-      await Bun.sleep(WAIT_MS / 4);
-      clock.setDaysOff(1);
-      await Bun.sleep(WAIT_MS);
-      unlock();
-      const { status } = await response;
-      if (performance.now() - began < WAIT_MS_MAX) return status;
-    }
-    throw new Error("The machine is too slow to wait for half a second.");
+  const { data, clock, create } = await openGarden();
+  const statuses: number[] = [];
+  for (let id = 1; statuses.length < 2 && id < 20; id += 1) {
+    clock.setDaysOff(0);
+    const unlock = lock(data);
+    const began = performance.now();
+    const response = create(id);
+    await Bun.sleep(WAIT_MS / 4);
+    clock.setDaysOff(1);
+    await Bun.sleep(WAIT_MS);
+    unlock();
+    const { status } = await response;
+    // Otherwise the machine was slow, and it may have waited for longer than the limit.
+    if (performance.now() - began < WAIT_MS_MAX) statuses.push(status);
   }
-
-  it("is not refused", async () => {
-    expect(await observe(await openGarden())).toBe(200);
-  });
-
-  it("would visibly be refused if waiting were measured by that clock", async () => {
-    const garden = await openGarden(plantBugs(WAIT_BY_WALL_CLOCK));
-    // On a busy machine a create may begin to wait only after the jump.
-    await until("It is refused", async () => (await observe(garden)) === 503);
-  });
+  expect(statuses).toEqual([200, 200]);
 });
 
-describe("a service that is unready, because the disk refuses to write, while the clock jumps a day back", () => {
-  async function isReady({ service }: Garden): Promise<boolean> {
-    return (await fetch(`${service.url}/readyz`)).status === 200;
-  }
-
-  async function isHealed(root?: string): Promise<boolean> {
-    const garden = await openGarden(root);
-    const unlock = lock(garden.data);
-    expect((await garden.create(1)).status).toBe(503);
-    // The create times out before the disk does.
-    expect(await isSoon(async () => !(await isReady(garden)), 4000)).toBe(true);
-    garden.clock.setDaysOff(-1);
-    unlock();
-    return isSoon(() => isReady(garden), 4000);
-  }
-
-  it("tries again and is ready", async () => {
-    expect(await isHealed()).toBe(true);
-  });
-
-  it("would visibly stay unready if it never tried again", async () => {
-    expect(await isHealed(plantBugs(NEVER_PROBE))).toBe(false);
-  });
+it("a service that is unready, because the disk refuses to write, while the clock jumps a day back tries again and is ready", async () => {
+  const { data, clock, create, service } = await openGarden();
+  const isReady = async () => (await fetch(`${service.url}/readyz`)).status === 200;
+  const unlock = lock(data);
+  expect((await create(1)).status).toBe(503);
+  // The create times out before the disk does.
+  expect(await isSoon(async () => !(await isReady()), 4000)).toBe(true);
+  clock.setDaysOff(-1);
+  unlock();
+  expect(await isSoon(isReady, 4000)).toBe(true);
 });

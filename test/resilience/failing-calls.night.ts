@@ -1,8 +1,7 @@
 import { afterEach, expect } from "bun:test";
-import { ANSWER_FAILED_COMMIT, CHECKPOINT_OFTEN, GO_ON_AFTER_FAILED_SYNC, TRUST_THE_FOLDER, TRUST_THE_WAL } from "../support/bugs.ts";
+import { CHECKPOINT_OFTEN } from "../support/bugs.ts";
 import { needs } from "../support/program.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
-import { PROJECT } from "../support/process.ts";
 import { openRandom, seedOf } from "../support/random.ts";
 import { inForm, tell } from "../support/run-form.ts";
 import { ANSWERED, openScene, STORE } from "../support/nth/scene.ts";
@@ -19,31 +18,28 @@ afterEach(killServices);
 // allocates it in large pieces, long before anything needs it, and ends itself if it gets none, which is a kill like
 // any other.
 
-/** A fault, what a process that ends because of it says, and the number of its runs in the short form. */
-type Case = Readonly<{ fault: Fault; says: RegExp; runs: number }>;
-
-const IO = /I\/O error/i;
-// SQLite also says this when there is no space for the -shm.
-const FULL = /is full|I\/O error/i;
-const FILES = /unable to open|EMFILE|too many files are open|I\/O error/i;
-const MEMORY = /out of memory|I\/O error/i;
+/** What a process says that ends because of it. SQLite also says the first when there is no space for the -shm. */
+const SAYS: Readonly<Record<string, RegExp>> = {
+  EIO: /I\/O error/i,
+  ENOSPC: /is full|I\/O error/i,
+  EMFILE: /unable to open|EMFILE|too many files are open|I\/O error/i,
+  ENOMEM: /out of memory|I\/O error/i,
+};
 
 const INDEX = ["plants.db.search", "plants.db.search-wal", "plants.db.search-journal", "plants.db.search-shm"];
 const FAILED_SYNC: Fault = { call: "fsync", error: "EIO", isLasting: false };
-const FAILED_SYNCS: Fault = { call: "fsync", error: "EIO", isLasting: true };
-const FAILED_WRITE: Fault = { call: "pwrite64", error: "EIO", isLasting: false };
-const STORE_CASES: readonly Case[] = [
-  { fault: FAILED_SYNC, says: IO, runs: 2 },
-  { fault: FAILED_SYNCS, says: IO, runs: 1 },
-  { fault: FAILED_WRITE, says: IO, runs: 1 },
-  { fault: { call: "pwrite64", error: "ENOSPC", isLasting: true }, says: FULL, runs: 2 },
-  { fault: { call: "ftruncate", error: "EIO", isLasting: false }, says: IO, runs: 1 },
-  { fault: { call: "openat", error: "EMFILE", isLasting: false }, says: FILES, runs: 1 },
-  { fault: { call: "mmap", error: "ENOMEM", isLasting: false }, says: MEMORY, runs: 1 },
-];
-const INDEX_CASES: readonly Case[] = [
-  { fault: FAILED_SYNC, says: IO, runs: 1 },
-  { fault: { call: "pwrite64", error: "ENOSPC", isLasting: false }, says: FULL, runs: 1 },
+
+/** Faults, and in how many runs of the short form each happens. */
+const FAULTS: ReadonlyArray<readonly [what: string, files: readonly string[], fault: Fault, runs: number]> = [
+  ["the plants", STORE, FAILED_SYNC, 8],
+  ["the plants", STORE, { call: "fsync", error: "EIO", isLasting: true }, 1],
+  ["the plants", STORE, { call: "pwrite64", error: "EIO", isLasting: false }, 1],
+  ["the plants", STORE, { call: "pwrite64", error: "ENOSPC", isLasting: true }, 2],
+  ["the plants", STORE, { call: "ftruncate", error: "EIO", isLasting: false }, 1],
+  ["the plants", STORE, { call: "openat", error: "EMFILE", isLasting: false }, 1],
+  ["the plants", STORE, { call: "mmap", error: "ENOMEM", isLasting: false }, 1],
+  ["the index of names", INDEX, FAILED_SYNC, 1],
+  ["the index of names", INDEX, { call: "pwrite64", error: "ENOSPC", isLasting: false }, 1],
 ];
 
 /** More calls than any run makes; strace counts no further. */
@@ -52,21 +48,20 @@ const NEVER = 65_535;
 const random = openRandom(seedOf("nth"));
 const often = plantBugs(CHECKPOINT_OFTEN);
 
-type Place = Readonly<{ files: readonly string[]; root: string }>;
-
 /** A run with a fault and the restart after it: what happened, and what was wrong. */
-async function run({ fault, says }: Omit<Case, "runs">, n: number, { files, root }: Place) {
-  const scene = openScene({ files, root, random });
+async function run(fault: Fault, n: number, files: readonly string[]) {
+  const scene = openScene({ files, root: often, random });
   const served = await scene.serve(fault, n);
-  const wrong = [...findMisconduct(served, fault, files), ...findSilence(served, says), ...(await scene.check())];
+  const wrong = [...findMisconduct(served, fault, files), ...findSilence(served, fault), ...(await scene.check())];
   if (files === STORE) wrong.push(...scene.cutPower());
   const isMet = served.calls.some(({ result }) => result.endsWith("(INJECTED)"));
-  return { served, isMet, answered: scene.answered(), wrong: wrong.map((what) => `n = ${n}: ${what}`) };
+  expect(wrong.map((what) => `n = ${n}: ${what}`)).toEqual([]);
+  return { served, isMet, answered: scene.answered() };
 }
 
 /** A process that ends by itself ends with 1, and says why. */
-function findSilence({ end, code, said }: Served, says: RegExp): string[] {
-  return end === "when told" || (code === 1 && says.test(said)) ? [] : [`It ended ${end} with ${code} and said: ${said}`];
+function findSilence({ end, code, said }: Served, { error }: Fault): string[] {
+  return end === "when told" || (code === 1 && SAYS[error]!.test(said)) ? [] : [`It ended ${end} with ${code} and said: ${said}`];
 }
 
 /**
@@ -87,16 +82,16 @@ function findMisconduct(served: Served, { isLasting }: Fault, files: readonly st
   return wrong;
 }
 
+const soundRuns = new Map<readonly string[], ReturnType<typeof run>>();
+
 /** How often the busiest thread makes a call in a run without faults. */
-async function countCalls(files: readonly string[]): Promise<(name: string) => number> {
-  const { served, answered, wrong } = await run({ fault: FAILED_SYNC, says: IO }, NEVER, { files, root: often });
-  expect(wrong).toEqual([]);
+async function countCalls(name: string, files: readonly string[]): Promise<number> {
+  const sound = soundRuns.get(files) ?? run(FAILED_SYNC, NEVER, files);
+  soundRuns.set(files, sound);
+  const { served, answered } = await sound;
   expect(answered).toBe(ANSWERED);
-  return (name) => {
-    const counts = new Map<string, number>();
-    for (const call of served.calls) if (call.name === name) counts.set(call.thread, (counts.get(call.thread) ?? 0) + 1);
-    return Math.max(...counts.values());
-  };
+  const threads = served.calls.filter((call) => call.name === name).map(({ thread }) => thread);
+  return Math.max(...threads.map((thread) => threads.filter((one) => one === thread).length));
 }
 
 /**
@@ -109,72 +104,33 @@ function* chooseCalls(count: number, runs: number): Generator<number, void, void
   for (let part = 0; part < runs; part += 1) yield 1 + Math.trunc(((part + random()) * count * 0.8) / runs);
 }
 
-/** How the processes ended that met the fault, one call after the other until none met it. */
-async function tryCalls(one: Case, count: number, files: readonly string[]): Promise<string[]> {
-  const ends: string[] = [];
-  for (const n of chooseCalls(count, one.runs)) {
-    let met = await run(one, n, { files, root: often });
-    expect(met.wrong).toEqual([]);
-    // The number of changes in a commit varies, and so does the number of calls: a call in the middle surely happens,
-    // and fails.
-    if (!met.isMet && inForm(true, false)) met = await run(one, Math.ceil(n / 2), { files, root: often });
-    expect(met.wrong).toEqual([]);
-    if (!met.isMet) break;
-    ends.push(met.served.end);
-  }
-  return ends;
-}
-
 describe("whichever call fails, the service goes on, or ends with 1 and says why, and loses nothing that was answered 200", () => {
-  for (const { what, files, cases } of [
-    { what: "the plants", files: STORE, cases: STORE_CASES },
-    { what: "the index of names", files: INDEX, cases: INDEX_CASES },
-  ]) {
-    it(`on the files of ${what}`, async () => {
-      const count = await countCalls(files);
-      for (const one of cases) {
-        const { call, error, isLasting } = one.fault;
-        const ends = await tryCalls(one, count(call), files);
-        // The number of changes in a commit varies, and so does the number of calls.
-        expect(ends.length).toBeGreaterThanOrEqual(inForm(1, count(call) / 2));
-        const ofEach = ["at its start", "by itself", "when told"].map((end) => `${ends.filter((is) => is === end).length} ended ${end}`);
-        tell("n-th failure", `${what}, ${call} ${error}${isLasting ? " from then on" : ""}: ${ends.length} calls, ${ofEach.join(", ")}`);
+  for (const [what, files, fault, runs] of FAULTS) {
+    const { call, error, isLasting } = fault;
+    const title = `${what}: ${call} ${error}, ${isLasting ? "from then on" : "once"}`;
+    it(`on the files of ${title}`, async () => {
+      const count = await countCalls(call, files);
+      const ends: string[] = [];
+      for (const n of chooseCalls(count, runs)) {
+        let { isMet, served } = await run(fault, n, files);
+        // The number of changes in a commit varies, and so does the number of calls: one in the middle surely fails.
+        if (!isMet && inForm(true, false)) ({ isMet, served } = await run(fault, Math.ceil(n / 2), files));
+        if (!isMet) break;
+        ends.push(served.end);
       }
+      expect(ends.length).toBeGreaterThanOrEqual(inForm(1, count / 2));
+      const ofEach = ["at its start", "by itself", "when told"].map((end) => `${ends.filter((is) => is === end).length} ended ${end}`);
+      tell("n-th failure", `${title}: ${ends.length} calls, ${ofEach.join(", ")}`);
     });
   }
 
   // What a start finds after a clean stop: the WAL must get a new name.
-  async function startWithoutNames(root: string): Promise<Served> {
-    const scene = openScene({ files: ["."], root, random });
-    const before = await startService({ data: scene.data, root });
-    await before.end("SIGTERM");
-    return scene.serve(FAILED_SYNCS, 1);
-  }
-
   it("if no sync of the folder succeeds, the next start ends with 1 and says why", async () => {
-    const { end, code, said } = await startWithoutNames(PROJECT);
+    const scene = openScene({ files: ["."], root: often, random });
+    const before = await startService({ data: scene.data });
+    await before.end("SIGTERM");
+    const { end, code, said } = await scene.serve({ ...FAILED_SYNC, isLasting: true }, 1);
     expect([end, code]).toEqual(["at its start", 1]);
-    expect(said).toMatch(IO);
+    expect(said).toMatch(SAYS["EIO"]!);
   });
-
-  it("would be noticed if a start did not check that the folder is synced", async () => {
-    expect((await startWithoutNames(plantBugs(TRUST_THE_FOLDER))).end).toBe("when told");
-  });
-
-  const lost = "instead of";
-  for (const { why, bugs, fault, from, notice } of [
-    { why: "it went on after a failed sync", bugs: GO_ON_AFTER_FAILED_SYNC, fault: FAILED_SYNC, from: 18, notice: "It went on" },
-    { why: "a start trusted the WAL that a failed sync left", bugs: TRUST_THE_WAL, fault: FAILED_SYNC, from: 18, notice: lost },
-    { why: "a failed commit were answered 200", bugs: ANSWER_FAILED_COMMIT, fault: FAILED_WRITE, from: 60, notice: lost },
-  ]) {
-    it(`would be noticed if ${why}`, async () => {
-      const root = plantBugs(bugs);
-      const noticed: string[] = [];
-      for (let n = from; n < from + 5 && noticed.length === 0; n += 1) {
-        const { wrong } = await run({ fault, says: IO }, n, { files: STORE, root });
-        noticed.push(...wrong.filter((what) => what.includes(notice)));
-      }
-      expect(noticed).not.toEqual([]);
-    });
-  }
 });

@@ -3,16 +3,12 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "bun:test";
 import { median } from "../../bench/quantile.ts";
 import { ENGINES } from "../support/engines.ts";
-import type { PlantedBug } from "../support/plant-bugs.ts";
-import { plantBugs } from "../support/plant-bugs.ts";
-import { PROJECT } from "../support/process.ts";
 import type { ServiceProcess } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readToken } from "../support/service.ts";
 import type { Arrived, Arrivals } from "../support/arrivals.ts";
 import { inForm, tell } from "../support/run-form.ts";
 import { killServices, startService } from "../support/service-process.ts";
-import { until } from "../support/until.ts";
 import { readVitals } from "../support/vitals.ts";
 
 afterEach(killServices);
@@ -39,15 +35,6 @@ const MEMORY_TIMES_MAX = inForm(2, 1.5);
 
 /** Shorter times are within the noise of a busy machine, where any process may wait that long for a processor. */
 const P99_MS_ALWAYS = 20;
-
-/** Without its design for overload: it refuses late, and all at once. */
-const NO_SHEDDING: readonly PlantedBug[] = [
-  {
-    file: "src/http/admission.ts",
-    from: "queue && isFull(queue, owner) ? refuse(headers, owner) : undefined",
-    to: "undefined",
-  },
-];
 
 /** What a service did at its capacity, at 0.8 of it, and at a multiple of it. */
 type Round = Readonly<{ peak: number; calmP99Ms: number; calmMemory: number; crowd: ReadonlyMap<number, Crowd> }>;
@@ -85,9 +72,7 @@ function watch({ url, pid }: ServiceProcess): () => Promise<Readonly<{ livenessM
   };
 }
 
-type Watched = Readonly<{ service: ServiceProcess; token: string; times: readonly number[] }>;
-
-async function runRound({ service, token, times }: Watched, firstId: number): Promise<Round> {
+async function runRound(service: ServiceProcess, token: string, firstId: number): Promise<Round> {
   const usual = { url: service.url, token, seconds: SECONDS };
   let nextId = firstId;
   const ids = () => (nextId += 10_000_000);
@@ -97,7 +82,7 @@ async function runRound({ service, token, times }: Watched, firstId: number): Pr
   const calm = await arrive({ ...usual, rate: Math.trunc(peak * 0.8), connections: CROWD, firstId: ids() });
   const calmMemory = readVitals(service.pid).megabytes;
   const crowd = new Map<number, Crowd>();
-  for (const factor of times) {
+  for (const factor of FACTORS) {
     const endWatch = watch(service);
     const arrived = await arrive({ ...usual, rate: Math.trunc(peak * factor), connections: CROWD, firstId: ids() });
     crowd.set(factor, { ...arrived, ...(await endWatch()) });
@@ -109,18 +94,16 @@ function goodputOf({ statuses }: Arrived): number {
   return (statuses["200"] ?? 0) / SECONDS;
 }
 
-type Measured = Readonly<{ root: string; flags?: readonly string[]; times: readonly number[]; rounds: number; roundsMax?: number }>;
-
-async function measure({ root, flags = [], times, rounds: least, roundsMax = least }: Measured): Promise<Round[]> {
+async function measure(flags: readonly string[]): Promise<Round[]> {
   const data = temporaryFolder();
-  const service = await startService({ data, root, flags, under: onCore(0) });
-  const watched = { service, token: await readToken(data), times };
+  const service = await startService({ data, flags, under: onCore(0) });
+  const token = await readToken(data);
   // Warm-up.
-  await arrive({ url: service.url, token: watched.token, seconds: SECONDS, rate: 100_000, connections: BUSY, firstId: 0 });
+  await arrive({ url: service.url, token, seconds: SECONDS, rate: 100_000, connections: BUSY, firstId: 0 });
   const rounds: Round[] = [];
-  const seemsBroken = () => times.some((factor) => findBroken(rounds, factor).length > 0);
-  for (let round = 1; round <= least || (round <= roundsMax && seemsBroken()); round += 1)
-    rounds.push(await runRound(watched, round * 1_000_000_000));
+  const seemsBroken = () => FACTORS.some((factor) => findBroken(rounds, factor).length > 0);
+  for (let round = 1; round <= ROUNDS || (round <= ROUNDS_MAX && seemsBroken()); round += 1)
+    rounds.push(await runRound(service, token, round * 1_000_000_000));
   return rounds;
 }
 
@@ -163,7 +146,7 @@ for (const { engine, openFlags } of ENGINES) {
   describe(`on ${engine}, five times as many creates as its capacity`, () => {
     it("do not slow it down, and the excess is answered 503 with Retry-After", async () => {
       const flags = Object.entries(await openFlags()).flatMap(([name, value]) => [`--${name}`, value]);
-      const rounds = await measure({ root: PROJECT, flags, times: FACTORS, rounds: ROUNDS, roundsMax: ROUNDS_MAX });
+      const rounds = await measure(flags);
       for (const { crowd } of rounds) {
         for (const { statuses, broken, withoutRetryAfter, livenessMsMax } of crowd.values()) {
           expect(Object.keys(statuses).toSorted()).toEqual(["200", "503"]);
@@ -176,13 +159,3 @@ for (const { engine, openFlags } of ENGINES) {
     });
   });
 }
-
-it("a service that refuses late and all at once would be noticed", async () => {
-  const root = plantBugs(NO_SHEDDING);
-  // In a single round, others who use the machine may hide it.
-  await until("It is noticed", async () => {
-    const rounds = await measure({ root, times: [5], rounds: 1 });
-    tellFigures(rounds, 5);
-    return findBroken(rounds, 5).length > 0;
-  });
-});

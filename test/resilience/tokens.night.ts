@@ -1,11 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
 import { median } from "../../bench/quantile.ts";
 import { createToken, hashToken } from "../../src/auth/secret.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { plantBugs } from "../support/plant-bugs.ts";
-import { PROJECT } from "../support/process.ts";
 import type { ServiceProcess } from "../support/process.ts";
 import { openRandom, seedOf } from "../support/random.ts";
 import { readToken } from "../support/service.ts";
@@ -13,7 +10,6 @@ import { endAttacks, startStrangers } from "../support/attack/attack.ts";
 import { inForm, tell } from "../support/run-form.ts";
 import { measureClients } from "../support/attack/others.ts";
 import { killServices, PATIENT, startService } from "../support/service-process.ts";
-import { until } from "../support/until.ts";
 import { readVitals } from "../support/vitals.ts";
 
 afterAll(async () => {
@@ -23,8 +19,9 @@ afterAll(async () => {
 
 type Place = Readonly<{ service: ServiceProcess; url: string; token: string }>;
 
-async function open({ root = PROJECT, data = temporaryFolder() }: Partial<{ root: string; data: string }> = {}): Promise<Place> {
-  const service = await startService({ data, root, flags: PATIENT });
+async function open(): Promise<Place> {
+  const data = temporaryFolder();
+  const service = await startService({ data, flags: PATIENT });
   return { service, url: service.url, token: await readToken(data) };
 }
 
@@ -105,15 +102,6 @@ describe("the time to refuse a wrong token", () => {
       expect(Math.abs(await compare(await open(), share))).toBeLessThan(DEVIATIONS_MAX);
     });
   }
-
-  it("would visibly reveal it if the service compared character by character and stopped at the first difference", async () => {
-    const data = temporaryFolder();
-    const path = JSON.stringify(join(data, "first-token"));
-    const leak = `const right = (await import("node:fs")).readFileSync(${path}, "utf8"); for (let at = 0; credentials[at] === right[at]; at += 1) hashToken(right.repeat(60)); `;
-    const from = "const token = await tokens.find(hashToken(credentials));";
-    const place = await open({ data, root: plantBugs([{ file: "src/auth/authenticate.ts", from, to: leak + from }]) });
-    await until("It is revealed", async () => (await compare(place, shareStart)) > DEVIATIONS_MAX);
-  });
 });
 
 describe("a flood of tokens that were never issued", () => {
@@ -133,8 +121,8 @@ describe("a flood of tokens that were never issued", () => {
   const GROWTH_MEGABYTES_MAX = 100;
 
   /** What other clients see with and without the flood, in turns. */
-  async function floodInTurns(place: Place, rounds: number) {
-    const { pid } = place.service;
+  it(`of ${PER_SECOND} a second causes the others no error and at most doubles their p99, with bounded memory`, async () => {
+    const place = await open();
     const quiet: number[] = [];
     const flooded: number[] = [];
     const wrong: string[] = [];
@@ -142,7 +130,7 @@ describe("a flood of tokens that were never issued", () => {
     const memory: number[] = [];
     let refused = 0;
     let answered = 0;
-    for (let round = 0; round < rounds; round += 1) {
+    for (let round = 0; round < ROUNDS; round += 1) {
       for (const times of [quiet, flooded]) {
         const flood = times === flooded ? await startStrangers({ ...place, perSecond: PER_SECOND }) : undefined;
         const firstId = 1 + (round * 2 + (flood ? 1 : 0)) * 1_000_000;
@@ -155,34 +143,17 @@ describe("a flood of tokens that were never issued", () => {
         wrong.push(...seen.wrong);
         times.push(seen.p99);
       }
-      memory.push(readVitals(pid).megabytes);
+      memory.push(readVitals(place.service.pid).megabytes);
     }
-    const perSecond = Math.round(refused / ((rounds * ROUND_MS) / 1000));
-    return { without: median(quiet), beside: median(flooded), perSecond, statuses: [...statuses], answered, wrong, memory };
-  }
-
-  function isSlowed({ without, beside }: { without: number; beside: number }): boolean {
-    return beside > Math.max(P99_FLOOR_MS, 2 * without);
-  }
-
-  it(`of ${PER_SECOND} a second causes the others no error and at most doubles their p99, with bounded memory`, async () => {
-    const seen = await floodInTurns(await open(), ROUNDS);
-    const { without, beside, perSecond, memory } = seen;
+    const perSecond = Math.round(refused / ((ROUNDS * ROUND_MS) / 1000));
+    const [without, beside] = [median(quiet), median(flooded)];
     const times = `p99 ${without.toFixed(1)} ms without, ${beside.toFixed(1)} ms beside ${perSecond} wrong tokens a second`;
     tell("tokens", `${times}; ${memory[0]!.toFixed(0)} MB after one round, ${memory.at(-1)!.toFixed(0)} at the end`);
-    expect(seen.statuses).toEqual(["401"]);
+    expect([...statuses]).toEqual(["401"]);
     expect(perSecond).toBeGreaterThan(PER_SECOND / 4);
-    expect(seen.wrong).toEqual([]);
-    expect(seen.answered).toBeGreaterThan(ANSWERED_MIN * ROUNDS);
-    expect(isSlowed(seen)).toBe(false);
+    expect(wrong).toEqual([]);
+    expect(answered).toBeGreaterThan(ANSWERED_MIN * ROUNDS);
+    expect(beside).toBeLessThanOrEqual(Math.max(P99_FLOOR_MS, 2 * without));
     expect(memory.at(-1)! - memory[0]!).toBeLessThan(GROWTH_MEGABYTES_MAX);
-  });
-
-  it("would visibly slow the others if tokens were hashed like passwords", async () => {
-    const from = "const token = await tokens.find(hashToken(credentials));";
-    const slowly = `(await import("node:crypto")).pbkdf2Sync(credentials, "plants", 20_000, 32, "sha256"); ${from}`;
-    const root = plantBugs([{ file: "src/auth/authenticate.ts", from, to: slowly }]);
-    // In a single round, others who use the machine may hide it.
-    await until("They are slowed", async () => isSlowed(await floodInTurns(await open({ root }), 1)));
   });
 });

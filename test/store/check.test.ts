@@ -40,33 +40,53 @@ const FREE_PAGES_AT = 36;
 const whole = await makeStore();
 const contents = contentsOf(whole);
 
-/** A copy of the store with something done to its database. */
-function damaged(sql: string, file = "plants.db"): string {
-  return damagedIn(copyStore(whole), sql, file);
-}
-
-function damagedIn(folder: string, sql: string, file = "plants.db"): string {
-  const db = new DatabaseSync(join(folder, file));
+/** A copy of the store, or of this one, with something done to its database. */
+function damaged(sql: string, file = "plants.db", folder = copyStore(whole)): string {
+  using db = new DatabaseSync(join(folder, file));
   for (const statement of sql.split(";")) db.exec(statement);
-  db.close();
   return folder;
 }
 
-/** A copy in which an entry of the index of tags was edited. */
-function withIndexEntry(edit: (tag: Buffer) => unknown, folder?: string): string {
-  return withIndexLeaf((leaf) => edit(firstTag(leaf)), folder);
+/** A copy with the bytes of a file changed. */
+function overwrite(name: string, change: (bytes: Buffer) => Buffer | void, folder = copyStore(whole)): string {
+  const path = join(folder, name);
+  const bytes = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
+  writeFileSync(path, change(bytes) ?? bytes);
+  return folder;
 }
 
-function withIndexLeaf(edit: (leaf: Buffer) => unknown, folder = copyStore(whole)): string {
-  return overwriteIn(folder, "plants.db", (bytes) => {
-    const leaves = Array.from({ length: bytes.length / PAGE }, (_, page) => bytes.subarray(page * PAGE, (page + 1) * PAGE));
-    edit(leaves.find((leaf) => leaf[0] === INDEX_LEAF && firstTag(leaf).toString("latin1", 0, 8) === "Monstera")!);
-    return bytes;
+/** A copy in which the first page of the database that is such a one was edited. */
+function withPage(isIt: (page: Buffer) => boolean, edit: (page: Buffer) => unknown, folder?: string): string {
+  const change = (bytes: Buffer) => {
+    const pages = Array.from({ length: bytes.length / PAGE }, (_, page) => bytes.subarray(page * PAGE, (page + 1) * PAGE));
+    edit(pages.find(isIt)!);
+  };
+  return overwrite("plants.db", change, folder);
+}
+
+const firstTag = (leaf: Buffer) => leaf.subarray(leaf.readUInt16BE(8) + 4);
+const isOfTags = (page: Buffer) => page[0] === INDEX_LEAF && firstTag(page).toString("latin1", 0, 8) === "Monstera";
+const isOfPlants = (page: Buffer) => page[0] === TABLE_LEAF && page.includes(" sort ");
+
+/** A copy in which an entry of the index of tags has another tag. */
+const withOtherTag = (folder?: string) => withPage(isOfTags, (leaf) => firstTag(leaf).write("N"), folder);
+
+/** A copy in which the leaves of tables are those of a copy with something done to it: a write of them was lost. */
+function withOlderLeaf(sql: string): string {
+  const older = readFileSync(join(damaged(sql), "plants.db"));
+  return overwrite("plants.db", (bytes) => {
+    for (let page = 0; page < bytes.length; page += PAGE)
+      if (older[page] === TABLE_LEAF && bytes[page] === TABLE_LEAF) older.copy(bytes, page, page, page + PAGE);
   });
 }
 
-function firstTag(leaf: Buffer): Buffer {
-  return leaf.subarray(leaf.readUInt16BE(8) + 4);
+/** The name and content of each file. */
+const bytesOf = (folder: string) => readdirSync(folder).map((name) => [name, readFileSync(join(folder, name)).toString("base64")]);
+
+/** What another user may do. */
+function allowOthers(folder: string): void {
+  for (const path of [join(folder, ".."), folder]) chmodSync(path, 0o755);
+  for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o644);
 }
 
 function check(folder: string, ...words: string[]) {
@@ -76,19 +96,12 @@ function check(folder: string, ...words: string[]) {
 describe("plant-store check says that a store is sound", () => {
   it("after a stop, and changes no byte and makes no file", async () => {
     const folder = copyStore(whole);
-    const before = readdirSync(folder).map((name) => [name, readFileSync(join(folder, name)).toString("base64")]);
+    const before = bytesOf(folder);
     const { status, stdout, stderr } = await check(folder);
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-    expect(stdout.split("\n").map((line) => line.slice(0, 16).trim())).toEqual([
-      "ok      files",
-      "ok      tables",
-      "ok      pages",
-      "ok      tokens",
-      "ok      plants",
-      "ok      search",
-      "",
-    ]);
-    expect(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name)).toString("base64")])).toEqual(before);
+    const parts = stdout.split("\n").map((line) => line.slice(0, 16).trim());
+    expect(parts).toEqual([...["files", "tables", "pages", "tokens", "plants", "search"].map((part) => `ok      ${part}`), ""]);
+    expect(bytesOf(folder)).toEqual(before);
   });
 
   it("after a kill, with all of it in the WAL, and while its index is behind or not there yet", async () => {
@@ -138,12 +151,11 @@ describe("plant-store check says that a store is sound", () => {
 
   needsOtherUser().it("to another user who may read it, and refuses one who may not in words", async () => {
     const folder = copyStore(whole);
-    chmodSync(join(folder, ".."), 0o755);
+    allowOthers(folder);
     chmodSync(folder, 0o700);
     const refused = await runCheck(["--data", folder], { user: OTHER });
     expect(refused).toMatchObject({ status: 1, stdout: "", stderr: expect.stringContaining(`${folder} belongs to root`) });
-    chmodSync(folder, 0o755);
-    for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o644);
+    allowOthers(folder);
     expect((await runCheck(["--data", folder], { user: OTHER })).status).toBe(0);
   });
 });
@@ -173,22 +185,16 @@ describe("plant-store check calls nothing damaged because of", () => {
   needsOtherUser().it("a folder in which SQLite may not make the file that it needs beside a WAL", async () => {
     const folder = await makeKilled();
     rmSync(join(folder, "plants.db-shm"));
-    chmodSync(join(folder, ".."), 0o755);
-    chmodSync(folder, 0o755);
-    for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o644);
-    const { status, stdout, stderr } = await runCheck(["--data", folder], { user: OTHER });
-    expect([status, stdout, stderr]).toEqual([
-      1,
-      expect.not.stringContaining("damaged"),
-      expect.stringContaining("may write in its folder"),
-    ]);
+    allowOthers(folder);
+    const checked = await runCheck(["--data", folder], { user: OTHER });
+    expect(checked).toMatchObject({ status: 1, stdout: expect.not.stringContaining("damaged") });
+    expect(checked.stderr).toContain("may write in its folder");
   });
 
   it("a number of pages that its header does not vouch for, as an older SQLite leaves it", () => {
     const folder = overwrite("plants.db", (bytes) => {
       bytes.writeUInt32BE(bytes.readUInt32BE(28) + 1, 28);
       bytes.writeUInt32BE(bytes.readUInt32BE(92) - 1, 92);
-      return bytes;
     });
     expect(statesOf(folder)).toEqual([]);
   });
@@ -219,183 +225,91 @@ describe("plant-store check calls nothing damaged because of", () => {
     const folder = copyStore(whole);
     const db = new DatabaseSync(join(folder, "plants.db"));
     db.exec("BEGIN EXCLUSIVE");
-    const { status, stdout, stderr } = await check(folder);
+    const checked = await check(folder);
     db.close();
-    expect([status, stdout, stderr]).toEqual([
-      1,
-      expect.not.stringContaining("damaged"),
-      expect.stringContaining("cannot be looked at now (database is locked)"),
-    ]);
+    expect(checked).toMatchObject({ status: 1, stdout: expect.not.stringContaining("damaged") });
+    expect(checked.stderr).toContain("cannot be looked at now (database is locked)");
   });
 });
 
 const SEARCH = "plants.db.search";
 
+type Damage = readonly [what: string, make: () => string, ...found: string[]];
+
 /** What is found, by what was done. The index and what follows from the plants can be rebuilt. */
-const FAULTS: readonly { what: string; make: () => string; states: string[] }[] = [
-  {
-    what: "an index has another tag than its table",
-    make: () => withIndexEntry((tag) => tag.write("N")),
-    states: ["pages wrong"],
-  },
-  {
-    what: "the pages that nothing uses are counted wrong",
-    make: () =>
-      overwriteIn(damaged("CREATE TABLE one (a); CREATE TABLE two (a); DROP TABLE one; DROP TABLE two"), "plants.db", (bytes) => {
-        bytes.writeUInt32BE(bytes.readUInt32BE(FREE_PAGES_AT) - 1, FREE_PAGES_AT);
-        return bytes;
-      }),
-    states: ["pages wrong"],
-  },
-  { what: "an index is gone", make: () => damaged("DROP INDEX plants_by_tag"), states: ["tables wrong"] },
-  { what: "the number of plants is too small", make: () => damaged("UPDATE changes SET total = total - 1"), states: ["count wrong"] },
-  {
-    what: "the ids of a change are cut",
-    make: () => damaged("UPDATE changes SET ids = x'0102'"),
-    states: ["changes wrong", "search note"],
-  },
-  {
-    what: "a name was changed by hand",
-    make: () => damaged("UPDATE plants SET name = 'Ficus sort 1' WHERE id = 1"),
-    states: ["search wrong"],
-  },
-  { what: "a tag was", make: () => damaged("UPDATE plants SET tag = 'other' WHERE id = 1000"), states: ["search wrong"] },
-  { what: "the time of a create was", make: () => damaged("UPDATE plants SET added = added + 1 WHERE id = 1"), states: ["search wrong"] },
-  {
-    what: "the search index has a plant with other words",
-    make: () => damaged("DELETE FROM names WHERE rowid = 1; INSERT INTO names (rowid, words) VALUES (1, 'ficus')", SEARCH),
-    states: ["search wrong"],
-  },
-  { what: "it lacks a plant", make: () => damaged("DELETE FROM names WHERE rowid = 1", SEARCH), states: ["search wrong"] },
-  {
-    what: "it has one that is gone",
-    make: () => damaged("INSERT INTO names (rowid, words) VALUES (90001, 'ficus')", SEARCH),
-    states: ["search wrong"],
-  },
-  { what: "it lacks a table", make: () => damaged("DROP TABLE words", SEARCH), states: ["search wrong"] },
-  { what: "it lacks a word", make: () => damaged("DELETE FROM words WHERE word = 'ginkgo'", SEARCH), states: ["search wrong"] },
-  {
-    what: "both an index and the search index are wrong",
-    make: () => damagedIn(damaged("DROP INDEX plants_by_tag"), "DELETE FROM names WHERE rowid = 1", SEARCH),
-    states: ["tables wrong", "search wrong"],
-  },
-  { what: "it is of another store", make: () => damaged("UPDATE state SET mark = 'x'", SEARCH), states: ["search note"] },
-  { what: "it is no database", make: () => overwrite(SEARCH, () => Buffer.alloc(20_000, "x")), states: ["search wrong"] },
-  { what: "it is cut", make: () => overwrite(SEARCH, (bytes) => bytes.subarray(0, bytes.length / 2)), states: ["search wrong"] },
+const FAULTS: readonly Damage[] = [
+  ["an index has another tag than its table", withOtherTag, "pages wrong"],
+  [
+    "the pages that nothing uses are counted wrong",
+    () => {
+      const folder = damaged("CREATE TABLE one (a); CREATE TABLE two (a); DROP TABLE one; DROP TABLE two");
+      return overwrite("plants.db", (bytes) => void bytes.writeUInt32BE(bytes.readUInt32BE(FREE_PAGES_AT) - 1, FREE_PAGES_AT), folder);
+    },
+    "pages wrong",
+  ],
+  ["an index is gone", () => damaged("DROP INDEX plants_by_tag"), "tables wrong"],
+  ["the number of plants is too small", () => damaged("UPDATE changes SET total = total - 1"), "count wrong"],
+  ["the ids of a change are cut", () => damaged("UPDATE changes SET ids = x'0102'"), "changes wrong", "search note"],
+  ["a name was changed by hand", () => damaged("UPDATE plants SET name = 'Ficus sort 1' WHERE id = 1"), "search wrong"],
+  ["a tag was", () => damaged("UPDATE plants SET tag = 'other' WHERE id = 1000"), "search wrong"],
+  ["the time of a create was", () => damaged("UPDATE plants SET added = added + 1 WHERE id = 1"), "search wrong"],
+  [
+    "the search index has a plant with other words",
+    () => damaged("DELETE FROM names WHERE rowid = 1; INSERT INTO names (rowid, words) VALUES (1, 'ficus')", SEARCH),
+    "search wrong",
+  ],
+  ["it lacks a plant", () => damaged("DELETE FROM names WHERE rowid = 1", SEARCH), "search wrong"],
+  ["it has one that is gone", () => damaged("INSERT INTO names (rowid, words) VALUES (90001, 'ficus')", SEARCH), "search wrong"],
+  ["it lacks a table", () => damaged("DROP TABLE words", SEARCH), "search wrong"],
+  ["it lacks a word", () => damaged("DELETE FROM words WHERE word = 'ginkgo'", SEARCH), "search wrong"],
+  [
+    "both an index and the search index are wrong",
+    () => damaged("DELETE FROM names WHERE rowid = 1", SEARCH, damaged("DROP INDEX plants_by_tag")),
+    "tables wrong",
+    "search wrong",
+  ],
+  ["it is of another store", () => damaged("UPDATE state SET mark = 'x'", SEARCH), "search note"],
+  ["it is no database", () => overwrite(SEARCH, () => Buffer.alloc(20_000, "x")), "search wrong"],
+  ["it is cut", () => overwrite(SEARCH, (bytes) => bytes.subarray(0, bytes.length / 2)), "search wrong"],
 ];
-
-/** What only a backup has. */
-const LOSSES: readonly { what: string; make: () => string; states: string[] }[] = [
-  { what: "a page of plants that is empty", make: () => withLeaf((leaf) => leaf.fill(0)), states: ["pages damaged"] },
-  { what: "one that counts its free bytes wrong", make: () => withLeaf((leaf) => leaf.writeUInt8(5, 7)), states: ["pages damaged"] },
-  { what: "more plants counted than there", make: () => damaged("UPDATE changes SET total = total + 1"), states: ["count damaged"] },
-  {
-    what: "a page of plants as it was before a plant without a tag",
-    make: () => withOlderLeaf(`DELETE FROM plants WHERE id = ${UNTAGGED}`),
-    states: ["count damaged", "search wrong"],
-  },
-  {
-    what: "one as it was before a plant with a tag",
-    make: () => withOlderLeaf(`DELETE FROM plants WHERE id = ${UNTAGGED + 3}`),
-    states: ["count damaged", "search wrong"],
-  },
-  {
-    what: "a page of tokens that is older",
-    make: () => withOlderLeaf("DELETE FROM tokens WHERE id = 'token1'"),
-    states: ["pages damaged"],
-  },
-  {
-    what: "that, and an index that has another tag than its table",
-    make: () => withIndexEntry((tag) => tag.write("N"), withOlderLeaf("DELETE FROM tokens WHERE id = 'token1'")),
-    states: ["pages damaged"],
-  },
-  {
-    what: "that, and an index of tags with more faults than SQLite tells at once",
-    make: () => withIndexLeaf((leaf) => leaf.fill(0xff, 8, 1000), withOlderLeaf("DELETE FROM tokens WHERE id = 'token1'")),
-    states: ["pages damaged"],
-  },
-  {
-    what: "a token of another one that is not there",
-    make: () => damaged("UPDATE tokens SET parent = 'nobody' WHERE id = 'token1'"),
-    states: ["tokens damaged"],
-  },
-  {
-    what: "a token with what is no hash",
-    make: () => damaged("UPDATE tokens SET hash = 'x' WHERE id = 'token1'"),
-    states: ["tokens damaged"],
-  },
-  {
-    what: "a time before all tokens",
-    make: () => damaged("UPDATE tokens SET created = -1 WHERE id = 'token1'"),
-    states: ["tokens damaged"],
-  },
-  {
-    what: "a right that no token could have",
-    make: () => damaged("UPDATE tokens SET scopes = 'plants:read all' WHERE id = 'token1'"),
-    states: ["tokens damaged"],
-  },
-  {
-    what: "a time that no token could have",
-    make: () => damaged("UPDATE tokens SET created = 1 << 60 WHERE id = 'token1'"),
-    states: ["tokens damaged"],
-  },
-  { what: "no table of tokens", make: () => damaged("DROP TABLE tokens"), states: ["tables damaged"] },
-  { what: "the number of another version", make: () => damaged("PRAGMA user_version = 4"), states: ["tables damaged"] },
-];
-
-/** A copy in which a leaf of the table of plants was edited. */
-function withLeaf(edit: (leaf: Buffer) => unknown): string {
-  return overwrite("plants.db", (bytes) => {
-    const leaves = Array.from({ length: bytes.length / PAGE }, (_, page) => bytes.subarray(page * PAGE, (page + 1) * PAGE));
-    edit(leaves.find((leaf) => leaf[0] === TABLE_LEAF && leaf.includes(" sort "))!);
-    return bytes;
-  });
-}
 
 const UNTAGGED = 1300;
+const OLD_TOKENS = "DELETE FROM tokens WHERE id = 'token1'";
+const token = (change: string) => () => damaged(`UPDATE tokens SET ${change} WHERE id = 'token1'`);
 
-/** A copy in which the leaves of tables are those of a copy with something done to it: a write of them was lost. */
-function withOlderLeaf(sql: string): string {
-  const older = readFileSync(join(damaged(sql), "plants.db"));
-  return overwrite("plants.db", (bytes) => {
-    for (let page = 0; page < bytes.length; page += PAGE)
-      if (older[page] === TABLE_LEAF && bytes[page] === TABLE_LEAF) older.copy(bytes, page, page, page + PAGE);
-    return bytes;
-  });
-}
-
-const REFUSED: readonly { what: string; make: () => string; says: string }[] = [
-  { what: "the number of a newer version", make: () => damaged("PRAGMA user_version = 200"), says: "newer Plant Store: use that" },
-  {
-    what: "the mark of another program",
-    make: () => damaged("PRAGMA application_id = 1"),
-    says: "of another program: name another folder",
-  },
-  {
-    what: "half of its pages",
-    make: () => overwrite("plants.db", (bytes) => bytes.subarray(0, bytes.length / 2)),
-    says: "was copied in part",
-  },
-  { what: "fifty of its bytes", make: () => overwrite("plants.db", (bytes) => bytes.subarray(0, 50)), says: "is not a database" },
-  {
-    what: "a foreign WAL",
-    make: () => overwrite("plants.db-wal", () => Buffer.alloc(9000, "x")),
-    says: "does not belong to the plants.db beside it",
-  },
+/** What only a backup has. */
+const LOSSES: readonly Damage[] = [
+  ["a page of plants that is empty", () => withPage(isOfPlants, (leaf) => leaf.fill(0)), "pages damaged"],
+  ["one that counts its free bytes wrong", () => withPage(isOfPlants, (leaf) => leaf.writeUInt8(5, 7)), "pages damaged"],
+  ["more plants counted than there", () => damaged("UPDATE changes SET total = total + 1"), "count damaged"],
+  ["an older page, without a plant", () => withOlderLeaf(`DELETE FROM plants WHERE id = ${UNTAGGED}`), "count damaged", "search wrong"],
+  ["one without a tag", () => withOlderLeaf(`DELETE FROM plants WHERE id = ${UNTAGGED + 3}`), "count damaged", "search wrong"],
+  ["a page of tokens that is older", () => withOlderLeaf(OLD_TOKENS), "pages damaged"],
+  ["that, and an index with another tag than its table", () => withOtherTag(withOlderLeaf(OLD_TOKENS)), "pages damaged"],
+  [
+    "that, and an index of tags with more faults than SQLite tells at once",
+    () => withPage(isOfTags, (leaf) => leaf.fill(0xff, 8, 1000), withOlderLeaf(OLD_TOKENS)),
+    "pages damaged",
+  ],
+  ["a token of another one that is not there", token("parent = 'nobody'"), "tokens damaged"],
+  ["a token with what is no hash", token("hash = 'x'"), "tokens damaged"],
+  ["a time before all tokens", token("created = -1"), "tokens damaged"],
+  ["a right that no token could have", token("scopes = 'plants:read all'"), "tokens damaged"],
+  ["a time that no token could have", token("created = 1 << 60"), "tokens damaged"],
+  ["no table of tokens", () => damaged("DROP TABLE tokens"), "tables damaged"],
+  ["the number of another version", () => damaged("PRAGMA user_version = 4"), "tables damaged"],
 ];
 
-function overwrite(name: string, change: (bytes: Buffer) => Buffer): string {
-  return overwriteIn(copyStore(whole), name, change);
-}
-
-function overwriteIn(folder: string, name: string, change: (bytes: Buffer) => Buffer): string {
-  const path = join(folder, name);
-  writeFileSync(path, change(existsSync(path) ? readFileSync(path) : Buffer.alloc(0)));
-  return folder;
-}
+const REFUSED: readonly Damage[] = [
+  ["the number of a newer version", () => damaged("PRAGMA user_version = 200"), "newer Plant Store: use that"],
+  ["the mark of another program", () => damaged("PRAGMA application_id = 1"), "of another program: name another folder"],
+  ["half of its pages", () => overwrite("plants.db", (bytes) => bytes.subarray(0, bytes.length / 2)), "was copied in part"],
+  ["fifty of its bytes", () => overwrite("plants.db", (bytes) => bytes.subarray(0, 50)), "is not a database"],
+  ["a foreign WAL", () => overwrite("plants.db-wal", () => Buffer.alloc(9000, "x")), "does not belong to the plants.db beside it"],
+];
 
 describe("plant-store check finds that", () => {
-  for (const { what, make, states } of FAULTS) {
+  for (const [what, make, ...states] of FAULTS) {
     it(`${what}, and what a repair leaves has all plants and nothing wrong`, async () => {
       const folder = make();
       const path = join(folder, "plants.db");
@@ -415,7 +329,7 @@ describe("plant-store check finds that", () => {
   }
 
   it("something is wrong, says what to do, and does it", async () => {
-    const folder = withIndexEntry((tag) => tag.write("N"));
+    const folder = withOtherTag();
     const found = await check(folder);
     expect([found.status, found.stdout, found.stderr]).toEqual([
       1,
@@ -425,7 +339,7 @@ describe("plant-store check finds that", () => {
     const repaired = await check(folder, "--repair");
     expect([repaired.status, repaired.stdout]).toEqual([0, expect.stringContaining("Repaired. Checking again:\nok ")]);
     const left = readFileSync(join(folder, "plants.db.damaged"));
-    const again = damagedIn(folder, "DROP INDEX plants_by_tag");
+    const again = damaged("DROP INDEX plants_by_tag", "plants.db", folder);
     expect(await check(again, "--repair")).toMatchObject({ status: 1, stderr: expect.stringContaining("move it away first") });
     expect(readFileSync(join(folder, "plants.db.damaged")).equals(left)).toBe(true);
     rmSync(join(folder, "plants.db.damaged"));
@@ -473,16 +387,12 @@ describe("plant-store check finds that", () => {
     expect(statesOf(folder)).toEqual(["count wrong"]);
   });
 
-  for (const { what, make, states } of LOSSES) {
-    it(`a store has ${what}`, () => expect(statesOf(make())).toEqual(states));
-  }
+  for (const [what, make, ...states] of LOSSES) it(`a store has ${what}`, () => expect(statesOf(make())).toEqual(states));
 
-  for (const { what, make, says } of REFUSED) {
+  for (const [what, make, says] of REFUSED)
     it(`a store has ${what}, as a start does`, async () => {
-      const { status, stderr } = await check(make());
-      expect([status, stderr]).toEqual([1, expect.stringContaining(says)]);
+      expect(await check(make())).toMatchObject({ status: 1, stderr: expect.stringContaining(says!) });
     });
-  }
 
   it("something is damaged besides, and repairs nothing then", async () => {
     const folder = damaged("UPDATE tokens SET scopes = 'all' WHERE id = 'token1'; DROP INDEX plants_by_tag");
@@ -591,7 +501,7 @@ function framesIn(wal: Buffer): number {
 
 describe("plant-store check --without-wal", () => {
   it("accepts no database that is damaged besides, and leaves one without the mark of its WAL", () => {
-    const broken = withLeaf((leaf) => leaf.fill(0));
+    const broken = withPage(isOfPlants, (leaf) => leaf.fill(0));
     expect(() => takeAlone(join(broken, "plants.db"))).toThrow("is damaged without its WAL: restore a backup");
     const path = join(copyStore(whole), "plants.db");
     using db = new DatabaseSync(path);

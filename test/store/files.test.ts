@@ -1,38 +1,22 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createMetrics } from "../../src/runtime/metrics.ts";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
-import { createLog } from "../../src/runtime/log.ts";
 import { asPlantId } from "../../src/domain/plant.ts";
 import { markVersion, UNMARKED, walMark } from "../../src/store/sqlite/engine/files.ts";
 import { migrate, schemaVersion } from "../../src/store/sqlite/engine/schema.ts";
 import { openWriter } from "../../src/store/sqlite/engine/writer.ts";
-import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
+import { openSqlite } from "../support/stores.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { cleanEnvironment, PROJECT, runCommand, startProcess } from "../support/process.ts";
 import { until } from "../support/until.ts";
 import { rejectionOf } from "../support/rejection.ts";
 
 const logged: string[] = [];
-const log = createLog({ level: "error", isTerminal: false, write: (line) => logged.push(line), now: Date.now });
-
-function open(folder: string): Promise<Store> {
-  return openSqliteStore({
-    metrics: createMetrics(),
-    path: join(folder, "plants.db"),
-    isServing: true,
-    queueMax: 100_000,
-    queueWaitMs: 10_000,
-    log,
-    onFatal(reason) {
-      throw reason;
-    },
-  });
-}
+const open = (folder: string) => openSqlite(join(folder, "plants.db"), {}, (line) => logged.push(line));
 
 async function add(store: Store, from: number, count: number): Promise<void> {
   const plants = Array.from({ length: count }, (_, at) => ({
@@ -62,70 +46,80 @@ const BOTH = ["plants.db", "plants.db-wal"];
 const ALONE = "was copied without plants.db-wal";
 const FOREIGN = "does not belong to the plants.db beside it";
 
-/** A running store in each state of its life. */
-const RUNNING: { what: string; run: (folder: string) => Promise<{ store: Store; plants: number }> }[] = [
-  { what: "has just started for the first time", run: async (folder) => ({ store: await open(folder), plants: 0 }) },
-  {
-    what: "has some plants in its WAL",
-    async run(folder) {
+/** A store with so many plants, from what a folder holds. */
+async function grow(folder: string, plants: number): Promise<Store> {
+  const store = await open(folder);
+  await add(store, 0, plants);
+  return store;
+}
+
+/** The files of a store with ten plants that was killed: all of them are in its WAL. */
+async function makeKilled(target = temporaryFolder()): Promise<string> {
+  const folder = temporaryFolder();
+  const store = await grow(folder, 10);
+  for (const name of BOTH) copyFileSync(join(folder, name), join(target, name));
+  await store.close();
+  return target;
+}
+
+/** A copy of the database by SQLite. */
+function vacuum(folder: string): string {
+  const target = temporaryFolder();
+  using shell = new DatabaseSync(join(folder, "plants.db"), { readOnly: true });
+  shell.exec(`VACUUM INTO '${join(target, "plants.db")}'`);
+  return target;
+}
+
+async function expectRefused(folder: string, why: string): Promise<void> {
+  expect(await rejectionOf(open(folder))).toHaveProperty("message", expect.stringContaining(why));
+}
+
+/** A running store in each state of its life, and how many plants it has. */
+const RUNNING: Readonly<Record<string, readonly [plants: number, run: (folder: string) => Promise<Store>]>> = {
+  "has just started for the first time": [0, open],
+  "has some plants in its WAL": [10, (folder) => grow(folder, 10)],
+  "has copied its WAL many times": [
+    60_010,
+    async (folder) => {
       const store = await open(folder);
-      await add(store, 0, 10);
-      return { store, plants: 10 };
-    },
-  },
-  {
-    what: "has copied its WAL many times",
-    async run(folder) {
-      const store = await open(folder);
-      for (let round = 0; round < 12; round += 1) await add(store, round * 10_000, 10_000);
+      for (let round = 0; round < 6; round += 1) await add(store, round * 10_000, 10_000);
       await Bun.sleep(700);
       await add(store, 500_000, 10);
-      return { store, plants: 120_010 };
+      return store;
     },
-  },
-  {
-    what: "was started again",
-    async run(folder) {
-      const first = await open(folder);
-      await add(first, 0, 10);
-      await first.close();
+  ],
+  "was started again": [
+    20,
+    async (folder) => {
+      await (await grow(folder, 10)).close();
       const store = await open(folder);
       await add(store, 10, 10);
-      return { store, plants: 20 };
+      return store;
     },
-  },
-  {
-    what: "was started on what a killed one left",
-    async run(folder) {
-      const killed = temporaryFolder();
-      const first = await open(killed);
-      await add(first, 0, 10);
-      for (const name of BOTH) copyFileSync(join(killed, name), join(folder, name));
-      await first.close();
-      const store = await open(folder);
+  ],
+  "was started on what a killed one left": [
+    20,
+    async (folder) => {
+      const store = await open(await makeKilled(folder));
       await add(store, 10, 10);
-      return { store, plants: 20 };
+      return store;
     },
-  },
-];
+  ],
+};
 
 describe("the database of a store that", () => {
-  for (const { what, run } of RUNNING) {
+  for (const [what, [plants, run]] of Object.entries(RUNNING)) {
     it(`${what}: a copy without the WAL is refused; with the WAL, by VACUUM INTO, or after a stop it has all plants`, async () => {
       const folder = temporaryFolder();
-      const { store, plants } = await run(folder);
+      const store = await run(folder);
       const alone = copy(folder, ["plants.db"]);
       const emptyWal = copy(folder, ["plants.db"]);
       writeFileSync(join(emptyWal, "plants.db-wal"), "");
       const both = copy(folder, BOTH);
-      const vacuumed = temporaryFolder();
-      const shell = new DatabaseSync(join(folder, "plants.db"), { readOnly: true });
-      shell.exec(`VACUUM INTO '${join(vacuumed, "plants.db")}'`);
-      shell.close();
+      const vacuumed = vacuum(folder);
       await store.close();
 
-      expect(await rejectionOf(open(alone))).toHaveProperty("message", expect.stringContaining(ALONE));
-      expect(await rejectionOf(open(emptyWal))).toHaveProperty("message", expect.stringContaining(ALONE));
+      for (const refused of [alone, emptyWal]) await expectRefused(refused, ALONE);
       // The refusal created or changed nothing.
       expect(readdirSync(alone)).toEqual(["plants.db"]);
       expect(await countIn(both)).toBe(plants);
@@ -148,11 +142,7 @@ describe("the database of a store that", () => {
   });
 
   it("was killed: a reader that opens it with SQLite leaves a complete database", async () => {
-    const folder = temporaryFolder();
-    const store = await open(folder);
-    await add(store, 0, 10);
-    const killed = copy(folder, BOTH);
-    await store.close();
+    const killed = await makeKilled();
     const shell = new DatabaseSync(join(killed, "plants.db"));
     shell.prepare("SELECT count(*) FROM plants").get();
     shell.close();
@@ -162,8 +152,7 @@ describe("the database of a store that", () => {
 
   it("was stopped while a reader had it open: the reader leaves a complete database", async () => {
     const folder = temporaryFolder();
-    const store = await open(folder);
-    await add(store, 0, 10);
+    const store = await grow(folder, 10);
     const shell = new DatabaseSync(join(folder, "plants.db"));
     shell.exec("BEGIN; SELECT count(*) FROM plants");
     await add(store, 10, 10);
@@ -177,11 +166,7 @@ describe("the database of a store that", () => {
 
 /** What a process leaves that is killed in a checkpoint: a commit with its mark, and none that clears it. A shell has it open. */
 async function leaveInCheckpoint() {
-  const folder = temporaryFolder();
-  const store = await open(folder);
-  await add(store, 0, 10);
-  const left = copy(folder, BOTH);
-  await store.close();
+  const left = await makeKilled();
   const path = join(left, "plants.db");
   const shell = new DatabaseSync(path);
   const mark = walMark(path);
@@ -197,18 +182,14 @@ function beginAgain(shell: DatabaseSync, times: number): void {
 describe("a WAL of another database", () => {
   it("is refused beside the backup of a stopped store, a copy by VACUUM INTO, and the database of another store", async () => {
     const folder = temporaryFolder();
-    const store = await open(folder);
-    await add(store, 0, 10);
+    const store = await grow(folder, 10);
     const before = copy(folder, BOTH);
     await store.close();
     const backup = copy(folder, ["plants.db"]);
     const again = await open(folder);
     await add(again, 10, 10);
     const killed = copy(folder, BOTH);
-    const shell = new DatabaseSync(join(folder, "plants.db"), { readOnly: true });
-    const vacuumed = temporaryFolder();
-    shell.exec(`VACUUM INTO '${join(vacuumed, "plants.db")}'`);
-    shell.close();
+    const vacuumed = vacuum(folder);
     await again.close();
     for (const [database, wal] of [
       [backup, killed],
@@ -218,20 +199,19 @@ describe("a WAL of another database", () => {
     ] as const) {
       const mixed = copy(database, ["plants.db"]);
       copyFileSync(join(wal, "plants.db-wal"), join(mixed, "plants.db-wal"));
-      expect(await rejectionOf(open(mixed))).toHaveProperty("message", expect.stringContaining(FOREIGN));
+      await expectRefused(mixed, FOREIGN);
       // As where it has been served before.
       writeFileSync(join(mixed, "plants.db.lock"), "");
-      expect(await rejectionOf(open(mixed))).toHaveProperty("message", expect.stringContaining(FOREIGN));
+      await expectRefused(mixed, FOREIGN);
     }
     const garbage = copy(killed, ["plants.db"]);
     writeFileSync(join(garbage, "plants.db-wal"), "garbage ".repeat(1000));
-    expect(await rejectionOf(open(garbage))).toHaveProperty("message", expect.stringContaining(FOREIGN));
+    await expectRefused(garbage, FOREIGN);
   });
 
   it("is refused beside an older copy of its own one, as a start would lose what was written between the two", async () => {
     const folder = temporaryFolder();
-    const store = await open(folder);
-    await add(store, 0, 10);
+    const store = await grow(folder, 10);
     const older = copy(folder, ["plants.db"]);
     const from = walMark(join(folder, "plants.db"));
     let plants = 10;
@@ -240,7 +220,7 @@ describe("a WAL of another database", () => {
     const killed = copy(folder, BOTH);
     await store.close();
     copyFileSync(join(killed, "plants.db-wal"), join(older, "plants.db-wal"));
-    expect(await rejectionOf(open(older))).toHaveProperty("message", expect.stringContaining(FOREIGN));
+    await expectRefused(older, FOREIGN);
     expect(await countIn(killed)).toBe(plants);
   });
 
@@ -284,8 +264,7 @@ describe("a WAL of another database", () => {
     beginAgain(shell, 4);
     const reader = new DatabaseSync(path);
     reader.exec("BEGIN; SELECT count(*) FROM plants; PRAGMA user_version");
-    const starting = await rejectionOf(open(left));
-    expect(starting).toHaveProperty("message", expect.stringContaining("Another process is using the database"));
+    await expectRefused(left, "Another process is using the database");
     const killed = copy(left, BOTH);
     reader.close();
     shell.close();
@@ -329,9 +308,9 @@ describe("a database that is empty or missing", () => {
       const folder = temporaryFolder();
       writeFileSync(join(folder, beside), "x");
       const message = `beside it there is ${beside} of a store`;
-      expect(await rejectionOf(open(folder))).toHaveProperty("message", expect.stringContaining(message));
+      await expectRefused(folder, message);
       writeFileSync(join(folder, "plants.db"), "");
-      expect(await rejectionOf(open(folder))).toHaveProperty("message", expect.stringContaining(message));
+      await expectRefused(folder, message);
       rmSync(join(folder, beside));
       expect(await countIn(folder)).toBe(0);
     });
@@ -357,9 +336,7 @@ describe("plant-store", () => {
 
   it("check --without-wal accepts a database whose WAL is lost, after a start was refused, and nothing else", async () => {
     const folder = temporaryFolder();
-    const store = await open(folder);
-    await add(store, 0, 10);
-    await store.close();
+    await (await grow(folder, 10)).close();
     const again = await open(folder);
     await add(again, 10, 10);
     const alone = copy(folder, ["plants.db"]);
@@ -388,36 +365,25 @@ it("a store whose files SQLite cannot open is refused with its name, and what to
 
 describe("a store whose files lose their names while it is open", () => {
   /** Ways to lose them, and what takes their place. */
-  const LOSSES: readonly { what: string; lose: (folder: string, elsewhere: string) => void }[] = [
-    { what: "the folder is moved", lose: (folder, elsewhere) => renameSync(folder, join(elsewhere, "moved")) },
-    { what: "the database is moved", lose: (folder, elsewhere) => renameSync(join(folder, "plants.db"), join(elsewhere, "plants.db")) },
-    { what: "the WAL is removed", lose: (folder) => rmSync(join(folder, "plants.db-wal")) },
-    {
-      what: "another store takes the place of it",
-      lose(folder, elsewhere) {
-        for (const name of BOTH) copyFileSync(join(folder, name), join(elsewhere, name));
-        for (const name of BOTH) renameSync(join(elsewhere, name), join(folder, name));
-      },
+  const LOSSES: Readonly<Record<string, (folder: string, elsewhere: string) => void>> = {
+    "the folder is moved": (folder, elsewhere) => renameSync(folder, join(elsewhere, "moved")),
+    "the database is moved": (folder, elsewhere) => renameSync(join(folder, "plants.db"), join(elsewhere, "plants.db")),
+    "the WAL is removed": (folder) => rmSync(join(folder, "plants.db-wal")),
+    "another store takes the place of it"(folder, elsewhere) {
+      for (const name of BOTH) copyFileSync(join(folder, name), join(elsewhere, name));
+      for (const name of BOTH) renameSync(join(elsewhere, name), join(folder, name));
     },
-  ];
+  };
 
-  for (const { what, lose } of LOSSES) {
+  for (const [what, lose] of Object.entries(LOSSES)) {
     it(`takes no more changes after half a second when ${what}, exports nothing, and reads what it has`, async () => {
       const folder = temporaryFolder();
-      const store = await open(folder);
-      await add(store, 0, 10);
+      const store = await grow(folder, 10);
       lose(folder, temporaryFolder());
-      const isRefused = async (): Promise<boolean> => {
-        try {
-          await store.plants.create({ id: asPlantId(11n), name: "late" });
-        } catch {
-          return true;
-        }
-        return false;
-      };
-      await until("a create is refused", isRefused);
+      const create = () => store.plants.create({ id: asPlantId(11n), name: "late" });
+      await until("a create is refused", () => create().then(() => false, Boolean));
       expect(() => store.check()).toThrow("The store is not available");
-      expect(await rejectionOf(store.plants.create({ id: asPlantId(12n), name: "x" }))).toMatchObject({
+      expect(await rejectionOf(create())).toMatchObject({
         code: "store_unavailable",
         cause: { message: expect.stringContaining("were moved, removed or replaced") },
       });
@@ -436,8 +402,7 @@ describe("a store whose files lose their names while it is open", () => {
 
   it("goes on when they are put back, and has everything", async () => {
     const [folder, elsewhere] = [temporaryFolder(), temporaryFolder()];
-    const store = await open(folder);
-    await add(store, 0, 10);
+    const store = await grow(folder, 10);
     for (const name of BOTH) renameSync(join(folder, name), join(elsewhere, name));
     await seesLoss();
     for (const name of BOTH) renameSync(join(elsewhere, name), join(folder, name));
@@ -448,9 +413,7 @@ describe("a store whose files lose their names while it is open", () => {
 
   it("does not keep a command from its end", async () => {
     const [folder, elsewhere] = [temporaryFolder(), temporaryFolder()];
-    const store = await open(folder);
-    await add(store, 0, 5_000);
-    await store.close();
+    await (await grow(folder, 5_000)).close();
     const child = spawn(process.execPath, [`${PROJECT}/src/main.ts`, "export", "--data", folder], { env: cleanEnvironment() });
     const ended = once(child, "close");
     let exported = "";
@@ -467,9 +430,7 @@ describe("a store whose files lose their names while it is open", () => {
   for (const when of ["when it is closed", "when it is closed before it sees that"])
     it(`leaves the store alone that took its place, ${when}`, async () => {
       const [folder, other] = [temporaryFolder(), temporaryFolder()];
-      const [store, running] = [await open(folder), await open(other)];
-      await add(store, 0, 10);
-      await add(running, 0, 20);
+      const [store, running] = [await grow(folder, 10), await grow(other, 20)];
       for (const name of BOTH) copyFileSync(join(other, name), join(other, `${name}.copy`));
       for (const name of BOTH) renameSync(join(other, `${name}.copy`), join(folder, name));
       if (when === "when it is closed") await seesLoss();

@@ -1,15 +1,13 @@
-import { createMetrics } from "../../src/runtime/metrics.ts";
 import { afterAll, beforeAll, expect, it } from "bun:test";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { createLog } from "../../src/runtime/log.ts";
 import { asPlantId } from "../../src/domain/plant.ts";
 import type { NewPlant } from "../../src/domain/plant.ts";
 import type { OrderedPage } from "../../src/store/page.ts";
 import type { OrderedQuery } from "../../src/store/plants.ts";
 import { restoreSqliteStore } from "../../src/store/sqlite/restore.ts";
-import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
+import { openSqlite } from "../support/stores.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** More than one page looks at in order. They come before the others by name. */
@@ -29,16 +27,8 @@ function toPlant(id: number, name: string, tag?: string): NewPlant {
 
 let store: Store;
 
-function open(path: string): Promise<Store> {
-  const log = createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now });
-  const onFatal = (reason: Error) => {
-    throw reason;
-  };
-  return openSqliteStore({ isServing: true, queueMax: 1024, queueWaitMs: 1000, log, metrics: createMetrics(), path, onFatal });
-}
-
 beforeAll(async () => {
-  store = await open(join(temporaryFolder(), "plants.db"));
+  store = await openSqlite(join(temporaryFolder(), "plants.db"));
   await store.plants.import([...SHORT, ...LONG], { isReplacing: false, isDryRun: false });
   for (const plant of [MIXED, LAST]) await store.plants.create(plant);
   // The index follows the import.
@@ -97,7 +87,7 @@ it("times that no clock has are in one order, whether the index walks them or th
   const times = [2n ** 63n - 1n, 2n ** 60n, 16n ** 14n, 16n ** 14n - 2n, 0n, -5n];
   const dated = times.map((added, at) => ({ ...toPlant(at, `Ficus ${at}`), added }));
   await restoreSqliteStore(path, Readable.from([{ tokens: [], plants: dated }]));
-  const restored = await open(path);
+  const restored = await openSqlite(path);
   const read = (words: readonly string[]) =>
     restored.plants.listOrdered({ order: "newest", limit: 10, bytesMax: 2 ** 30, after: undefined, tag: undefined, words });
   // No order until the index is complete.

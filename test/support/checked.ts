@@ -2,19 +2,17 @@ import { copyFileSync, mkdirSync, readdirSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { hashFirstToken } from "../../src/auth/first-token.ts";
-import { createLog } from "../../src/runtime/log.ts";
-import { createMetrics } from "../../src/runtime/metrics.ts";
 import { nameKey } from "../../src/domain/name-order.ts";
 import { asPlantId } from "../../src/domain/plant.ts";
 import { look } from "../../src/store/check.ts";
 import type { Look } from "../../src/store/check.ts";
 import { checkDatabase } from "../../src/store/sqlite/database-check.ts";
 import { findFilesFault } from "../../src/store/sqlite/engine/files.ts";
-import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { tokenize } from "../../src/domain/terms.ts";
 import { runCommand } from "./process.ts";
 import type { CommandOptions } from "./process.ts";
+import { openSqlite } from "./stores.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { until } from "./until.ts";
 
@@ -25,17 +23,7 @@ export function runCheck(words: readonly string[], options: CommandOptions = {})
 
 /** Opens a store as a service does. */
 export function openServed(folder: string): Promise<Store> {
-  return openSqliteStore({
-    path: join(folder, "plants.db"),
-    isServing: true,
-    queueMax: 100_000,
-    queueWaitMs: 10_000,
-    metrics: createMetrics(),
-    log: createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now }),
-    onFatal(reason) {
-      throw reason;
-    },
-  });
+  return openSqlite(join(folder, "plants.db"));
 }
 
 const GENERA = ["Monstera", "Ficus", "Ginkgo", "Acer", "Quercus"];

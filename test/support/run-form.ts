@@ -1,17 +1,29 @@
-// How the resilience tests are run: ../main.ts tells them by a variable.
+// How tests are run: ../main.ts says it in a variable.
 
-/** The variable by which test/main.ts tells the tests which form to run. */
 export const FORM = "TEST_FORM";
 
-/** Whether this is the long form, which takes two hours, or the short one for every change. */
-const isLong = process.env[FORM] === "long";
+const form = process.env[FORM];
 
-/** What differs between the two forms: how often, how long, how many. The promise is the same. */
-export function inForm<Value>(short: Value, long: Value): Value {
-  return isLong ? long : short;
+/**
+ * What differs between the forms of a test: how often, how long, how many. The promise is the same. The night is the
+ * middle one; the long one takes two hours; the one of a change takes some seconds.
+ */
+export function inForm<Value>(night: Value, long: Value, change = night): Value {
+  return form === "long" ? long : form === "night" ? night : change;
 }
 
 /** Prints what was measured, for docs/explanation/promises.md. */
 export function tell(promise: string, figures: string): void {
   console.log(`figure: ${promise}: ${figures}`);
 }
+
+/** They measure time or memory, so each has the machine for itself, after all others. */
+export const ALONE = [
+  "fairness/event-loop.test.ts",
+  "resilience/beside-backup.night.ts",
+  "resilience/overload.night.ts",
+  "resilience/slow-clients.night.ts",
+  "resilience/soak.night.ts",
+  "resilience/tokens.night.ts",
+  "source/mutants.night.ts",
+];

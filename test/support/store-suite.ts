@@ -13,6 +13,11 @@ import { rejectionOf } from "./rejection.ts";
 const ALL: ListQuery = { limit: 1000, bytesMax: 2 ** 30, after: undefined, tag: undefined, words: [] };
 const ALONE = { isKeepingChildren: true };
 const FAMILY = { isKeepingChildren: false };
+const plantOf = (id: number | bigint, name: string, tag?: string): NewPlant => ({
+  id: asPlantId(BigInt(id)),
+  name,
+  ...(tag === undefined ? {} : { tag }),
+});
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** What every store promises. `reopen` closes the store and opens the same one again. */
@@ -29,13 +34,20 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       store = await engineUnderTest.open();
     }
 
+    const find = (id: number | bigint) => store.plants.find(asPlantId(BigInt(id)));
+    const create = (...[id, name, tag]: Parameters<typeof plantOf>) => store.plants.create(plantOf(id, name, tag));
+    const swap = (from: NewPlant | undefined, to: NewPlant | undefined) => store.plants.compareAndSwap({ from, to });
+    const importAll = (plants: readonly NewPlant[], options: { isReplacing?: boolean; isDryRun?: boolean } = {}) =>
+      store.plants.import(plants, { isReplacing: false, isDryRun: false, ...options });
+    const tokensOf = async (name: string) => (await Array.fromAsync(allTokens(store.tokens))).filter((one) => one.name === name);
+
     for (const id of [0n, -1n, 2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n)].map(asPlantId)) {
       it(`finds plant ${id} exactly as created, also after reopening`, async () => {
         const plant = { id, name: `plant \0 ${id} 🌿`, tag: "" };
         expect(await store.plants.create(plant)).toBe("created");
-        expect(await store.plants.find(id)).toEqual(plant);
+        expect(await find(id)).toEqual(plant);
         await reopen();
-        expect(await store.plants.find(id)).toEqual(plant);
+        expect(await find(id)).toEqual(plant);
       });
     }
 
@@ -43,7 +55,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       const id = asPlantId(10n);
       expect(await store.plants.create({ id, name: "x" })).toBe("created");
       expect(await rejectionOf(store.plants.create({ id, name: "x", tag: "" }))).toMatchObject({ code: "id_in_use" });
-      expect(await store.plants.find(id)).toEqual({ id, name: "x" });
+      expect(await find(id)).toEqual({ id, name: "x" });
     });
 
     it("answers both of two equal creates in one group commit, and stores one plant", async () => {
@@ -56,18 +68,13 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       const creates = [12n, 12n, 13n].map((id, at) => store.plants.create({ id: asPlantId(id), name: `plant ${at}` }));
       const outcomes = await Promise.allSettled(creates);
       expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
-      expect(await store.plants.find(asPlantId(12n))).toMatchObject({ name: "plant 0" });
-      expect(await store.plants.find(asPlantId(13n))).toMatchObject({ name: "plant 2" });
+      expect(await find(12)).toMatchObject({ name: "plant 0" });
+      expect(await find(13)).toMatchObject({ name: "plant 2" });
     });
 
     it("finds nothing under an id never used", async () => {
-      expect(await store.plants.find(asPlantId(99n))).toBeUndefined();
+      expect(await find(99)).toBeUndefined();
     });
-
-    /** A plant of the tests below, whose ids begin at 100. */
-    function plantOf(id: number | bigint, name: string, tag?: string): NewPlant {
-      return { id: asPlantId(BigInt(id)), name, ...(tag === undefined ? {} : { tag }) };
-    }
 
     const ALOE = plantOf(100, "Aloe vera", "x");
 
@@ -82,11 +89,11 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
     ]) {
       it(`${why} in a compare-and-swap, also after reopening`, async () => {
         if (from) await store.plants.create(from);
-        expect(await store.plants.compareAndSwap({ from, to })).toBe(true);
-        expect(await store.plants.find(ALOE.id)).toEqual(to);
+        expect(await swap(from, to)).toBe(true);
+        expect(await find(ALOE.id)).toEqual(to);
         await reopen();
-        expect(await store.plants.find(ALOE.id)).toEqual(to);
-        if (to) expect(await store.plants.compareAndSwap({ from: to, to: undefined })).toBe(true);
+        expect(await find(ALOE.id)).toEqual(to);
+        if (to) expect(await swap(to, undefined)).toBe(true);
       });
     }
 
@@ -101,15 +108,15 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       it(`swaps nothing if the expected plant differs: ${why}`, async () => {
         const stored = plantOf(101, "Aloe vera", "x");
         await store.plants.create(stored);
-        expect(await store.plants.compareAndSwap({ from, to })).toBe(false);
-        expect(await store.plants.find(stored.id)).toEqual(stored);
+        expect(await swap(from, to)).toBe(false);
+        expect(await find(stored.id)).toEqual(stored);
       });
     }
 
     it("swaps nothing if there is no plant", async () => {
       for (const to of [plantOf(102, "new"), undefined])
         expect(await store.plants.compareAndSwap({ from: plantOf(102, "old"), to })).toBe(false);
-      expect(await store.plants.find(asPlantId(102n))).toBeUndefined();
+      expect(await find(102)).toBeUndefined();
     });
 
     it("makes exactly one of two swaps of one plant in one group commit, and of two that create it", async () => {
@@ -118,7 +125,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
         const names = from ? ["left", "right"] : ["old", "other"];
         const made = await Promise.all(names.map((name) => store.plants.compareAndSwap({ from, to: plantOf(103, name) })));
         expect(made).toEqual([true, false]);
-        expect(await store.plants.find(old.id)).toMatchObject({ name: names[0] });
+        expect(await find(old.id)).toMatchObject({ name: names[0] });
       }
     });
 
@@ -130,12 +137,12 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
         { from: second, to: undefined },
         { from: undefined, to: second },
       ];
-      expect(await Promise.all(swaps.map((swap) => store.plants.compareAndSwap(swap)))).toEqual([true, true, true, true]);
-      expect(await store.plants.find(second.id)).toEqual(second);
+      expect(await Promise.all(swaps.map(({ from, to }) => swap(from, to)))).toEqual([true, true, true, true]);
+      expect(await find(second.id)).toEqual(second);
     });
 
     it("returns the outcome for each plant of an import, in which the first plant with an id wins", async () => {
-      await store.plants.create(plantOf(110, "there", "x"));
+      await create(110, "there", "x");
       const plants = [
         plantOf(110, "there", "x"),
         plantOf(110, "there"),
@@ -145,29 +152,29 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
         plantOf(PLANT_ID_MIN + 1n, "least but one"),
       ];
       const outcomes = ["same", "in_use", "created", "same", "in_use", "created"] as const;
-      expect(await store.plants.import(plants, { isReplacing: false, isDryRun: true })).toEqual(outcomes);
-      expect(await store.plants.find(asPlantId(111n))).toBeUndefined();
-      expect(await store.plants.import(plants, { isReplacing: false, isDryRun: false })).toEqual(outcomes);
+      expect(await importAll(plants, { isDryRun: true })).toEqual(outcomes);
+      expect(await find(111)).toBeUndefined();
+      expect(await importAll(plants)).toEqual(outcomes);
       await reopen();
-      expect(await store.plants.find(asPlantId(110n))).toEqual(plantOf(110, "there", "x"));
-      expect(await store.plants.find(asPlantId(111n))).toEqual(plantOf(111, "new"));
+      expect(await find(110)).toEqual(plantOf(110, "there", "x"));
+      expect(await find(111)).toEqual(plantOf(111, "new"));
       expect(await store.plants.find(asPlantId(PLANT_ID_MIN + 1n))).toEqual(plantOf(PLANT_ID_MIN + 1n, "least but one"));
     });
 
     it("replaces plants in an import if asked to, and only returns the outcomes in a dry run", async () => {
-      await store.plants.create(plantOf(112, "there", "x"));
+      await create(112, "there", "x");
       const plants = [plantOf(112, "there"), plantOf(112, "there"), plantOf(113, "new"), plantOf(113, "newer", "")];
       const outcomes = ["replaced", "same", "created", "replaced"] as const;
-      expect(await store.plants.import(plants, { isReplacing: true, isDryRun: true })).toEqual(outcomes);
-      expect(await store.plants.find(asPlantId(112n))).toEqual(plantOf(112, "there", "x"));
-      expect(await store.plants.import(plants, { isReplacing: true, isDryRun: false })).toEqual(outcomes);
+      expect(await importAll(plants, { isReplacing: true, isDryRun: true })).toEqual(outcomes);
+      expect(await find(112)).toEqual(plantOf(112, "there", "x"));
+      expect(await importAll(plants, { isReplacing: true })).toEqual(outcomes);
       await reopen();
-      expect(await store.plants.find(asPlantId(112n))).toEqual(plantOf(112, "there"));
-      expect(await store.plants.find(asPlantId(113n))).toEqual(plantOf(113, "newer", ""));
+      expect(await find(112)).toEqual(plantOf(112, "there"));
+      expect(await find(113)).toEqual(plantOf(113, "newer", ""));
     });
 
     it("imports nothing from an empty import", async () => {
-      expect(await store.plants.import([], { isReplacing: false, isDryRun: false })).toEqual([]);
+      expect(await importAll([])).toEqual([]);
     });
 
     const listed = [
@@ -185,7 +192,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
     }
 
     it("lists plants by id after another id, up to the limit, and exactly as stored", async () => {
-      for (const plant of listed) await store.plants.compareAndSwap({ from: await store.plants.find(plant.id), to: plant });
+      for (const plant of listed) await swap(await find(plant.id), plant);
       expect(await list({ after: asPlantId(-202n), limit: 2 })).toEqual([-201n, -200n]);
       expect(await list({ after: asPlantId(-201n), limit: 1 })).toEqual([-200n]);
       expect(await list({ after: asPlantId(199n), limit: 2 })).toEqual([200n, 201n]);
@@ -197,7 +204,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
     it("ends a page with the plant at which names and tags reach a number of bytes, and says whether there are more", async () => {
       const ids = Array.from({ length: 7 }, (_, at) => 3000 + at);
       // 50, 60 … 110 bytes, because each character takes two.
-      for (const [at, id] of ids.entries()) await store.plants.create(plantOf(id, `Salix ${"é".repeat(20 + 5 * at)}`, "pall"));
+      for (const [at, id] of ids.entries()) await create(id, `Salix ${"é".repeat(20 + 5 * at)}`, "pall");
       const page = async (query: Partial<ListQuery>) => {
         const { plants, isLast } = await store.plants.list({ ...ALL, limit: 7, after: asPlantId(2999n), ...query });
         return [plants.length, isLast];
@@ -216,7 +223,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
 
     it("ends a page of large names between small ones at the right place, and reads them whole", async () => {
       const plants = Array.from({ length: 30 }, (_, at) => plantOf(3100 + at, (at % 10 === 9 ? "large" : "s").repeat(at * 100), "mixed"));
-      await store.plants.import(plants, { isReplacing: false, isDryRun: false });
+      await importAll(plants);
       const ends = plants.map((_, at) => plants.slice(0, at + 1).reduce((sum, { name }) => sum + name.length + "mixed".length, 0));
       for (const bytesMax of [1, 10_000, 50_000, 2 ** 20]) {
         const page = await store.plants.list({ ...ALL, tag: "mixed", limit: 30, bytesMax });
@@ -263,9 +270,9 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
         plants: [plants[0]!],
         isLast: false,
       });
-      expect(await store.plants.compareAndSwap({ from: plants[0], to: plantOf(5000, "Bare root", "root") })).toBe(true);
+      expect(await swap(plants[0], plantOf(5000, "Bare root", "root"))).toBe(true);
       expect(await list({ tag: null, after: asPlantId(4999n), limit: 1 })).toEqual([5002n]);
-      expect(await store.plants.compareAndSwap({ from: plants[3], to: plantOf(5003, "Bare") })).toBe(true);
+      expect(await swap(plants[3], plantOf(5003, "Bare"))).toBe(true);
       expect(await list({ tag: null, after: asPlantId(4999n), limit: 2 })).toEqual([5002n, 5003n]);
       await reopen();
       expect(await list({ words, tag: null })).toEqual([5002n, 5003n]);
@@ -277,7 +284,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       expect(await list({ words, tag: "list" })).toEqual([-201n, 200n]);
       expect(await list({ words, after: asPlantId(-201n), limit: 1 })).toEqual([200n]);
       expect(await list({ words: tokenize("meet"), after: asPlantId(PLANT_ID_MIN) })).toEqual([PLANT_ID_MAX]);
-      await store.plants.compareAndSwap({ from: listed[3], to: undefined });
+      await swap(listed[3], undefined);
       expect(await list({ words })).toEqual([-201n, 201n]);
       await reopen();
       expect(await list({ words })).toEqual([-201n, 201n]);
@@ -288,11 +295,11 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
         const [first, second] = [plantOf(id, `Morus w${id}`), plantOf(id, `Ficus w${id}`, `t${id}`)];
         await store.plants.create(first);
         expect(await list({ words: [`w${id}`, "morus"] })).toEqual([first.id]);
-        expect(await store.plants.compareAndSwap({ from: first, to: second })).toBe(true);
+        expect(await swap(first, second)).toBe(true);
         expect(await list({ words: [`w${id}`] })).toEqual([first.id]);
         expect(await list({ words: [`w${id}`, "morus"] })).toEqual([]);
         expect(await list({ words: ["fic", `w${id}`], tag: `t${id}`, after: asPlantId(BigInt(id - 1)), limit: 1 })).toEqual([first.id]);
-        expect(await store.plants.compareAndSwap({ from: second, to: undefined })).toBe(true);
+        expect(await swap(second, undefined)).toBe(true);
         expect(await list({ words: [`w${id}`] })).toEqual([]);
       }
     });
@@ -324,8 +331,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
         for (let at = 1n; at <= BigInt(some); at += 1n) ids.add((from += step));
       }
       const plants = [...ids].map((id, at) => plantOf(id, "x".repeat(at % 300 === 0 ? 3000 : 3)));
-      for (let at = 0; at < plants.length; at += 1000)
-        await store.plants.import(plants.slice(at, at + 1000), { isReplacing: false, isDryRun: false });
+      for (let at = 0; at < plants.length; at += 1000) await importAll(plants.slice(at, at + 1000));
       for (const limit of [97, 1000]) {
         const snapshot = await store.plants.snapshot();
         const read: bigint[] = [];
@@ -390,11 +396,8 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       }
     }
 
-    async function revokedOf(name: string): Promise<string[]> {
-      return (await Array.fromAsync(allTokens(store.tokens)))
-        .filter((one) => one.name === name && one.revoked !== undefined)
-        .map(({ id }) => id.slice(name.length));
-    }
+    const revokedOf = async (name: string) =>
+      (await tokensOf(name)).filter(({ revoked }) => revoked !== undefined).map(({ id }) => id.slice(name.length));
 
     it("revokes a token with all its descendants, or the token alone", async () => {
       await makeFamily("one");
@@ -436,9 +439,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
           return store.tokens.create(child, `hash of ${child.id}`);
         });
         await Promise.all([store.tokens.revoke(`${name}a`, 30, FAMILY), ...born]);
-        expect((await Array.fromAsync(allTokens(store.tokens))).filter((one) => one.name === name && one.revoked === undefined)).toEqual(
-          [],
-        );
+        expect((await tokensOf(name)).filter(({ revoked }) => revoked === undefined)).toEqual([]);
       }
     });
 
@@ -460,7 +461,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
         ]),
       );
       await reopen();
-      const used = (await Array.fromAsync(allTokens(store.tokens))).filter((one) => one.name === "used").map(({ lastUsed }) => lastUsed);
+      const used = (await tokensOf("used")).map(({ lastUsed }) => lastUsed);
       expect(used).toEqual([180_000, 120_000, 60_000, undefined]);
     });
 
@@ -471,13 +472,13 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       const closing = store.close();
       const late = { id: asPlantId(15n), name: "late" };
       expect(await rejectionOf(store.plants.create(late))).toMatchObject({ code: "draining" });
-      expect(await rejectionOf(store.plants.compareAndSwap({ from: undefined, to: late }))).toMatchObject({ code: "draining" });
-      expect(await rejectionOf(store.plants.import([late], { isReplacing: false, isDryRun: false }))).toMatchObject({ code: "draining" });
+      expect(await rejectionOf(swap(undefined, late))).toMatchObject({ code: "draining" });
+      expect(await rejectionOf(importAll([late]))).toMatchObject({ code: "draining" });
       expect(await underWay).toBe("created");
       await closing;
       store = await engineUnderTest.open();
-      expect(await store.plants.find(asPlantId(14n))).toMatchObject({ name: "under way" });
-      expect(await store.plants.find(asPlantId(15n))).toBeUndefined();
+      expect(await find(14)).toMatchObject({ name: "under way" });
+      expect(await find(15)).toBeUndefined();
     });
   });
 }

@@ -13,8 +13,8 @@ export type Pulse = Readonly<{ p99Ms: number; cpuMs: number }>;
 export type Subject = Awaited<ReturnType<typeof startSubject>>;
 
 /** A new service, and the work that can be done on it. */
-export async function startSubject({ engine, seed, root }: Readonly<{ engine: Engine; seed: number; root: string | undefined }>) {
-  const service = await startOn(engine, root);
+export async function startSubject({ engine, seed }: Readonly<{ engine: Engine; seed: number }>) {
+  const service = await startOn(engine, undefined);
   const work = createWork({ token: service.token, random: openRandom(seed) });
   const wire = openWire(service.url);
   await work.prepare(wire);

@@ -1,0 +1,171 @@
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterEach, describe, expect, it } from "bun:test";
+import { digestOf, linesOf, runOn } from "../support/backups.ts";
+import type { Place } from "../support/backups.ts";
+import { ENGINES } from "../support/engines.ts";
+import { importPlants, plantOf, startFlood } from "../support/flood.ts";
+import { flagsOf, newPlace, openGarden } from "../support/garden-process.ts";
+import { runCommandKillable, runKillable } from "../support/killable.ts";
+import { openRandom, seedOf } from "../support/random.ts";
+import { inForm, tell } from "../support/run-form.ts";
+import { readToken } from "../support/service.ts";
+import { killServices, PATIENT, startService } from "../support/service-process.ts";
+import { judgeFolder, SOUND } from "../support/stored.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { until } from "../support/until.ts";
+
+afterEach(killServices);
+
+const KILLS = inForm(4, 100);
+const IDS = Array.from({ length: inForm(30_000, 500_000) }, (_, at) => BigInt(at + 1));
+
+const random = openRandom(seedOf("kill -9 of commands"));
+
+/** A service with plants, and with more that arrive meanwhile, of which there are few, to leave time for the commands. */
+async function openFlooded() {
+  const data = temporaryFolder();
+  const service = await startService({ data, flags: PATIENT });
+  const token = await readToken(data);
+  expect(await importPlants(service, { data, ids: IDS })).toMatchObject({ created: IDS.length, refused: 0 });
+  return { data, service, token, flood: startFlood({ url: service.url, token, clients: 4, firstId: BigInt(IDS.length + 1) }) };
+}
+
+type Flooded = Awaited<ReturnType<typeof openFlooded>>;
+
+/** All creates meanwhile were answered 200, and nothing is lost. Returns the ids of all plants. */
+async function expectUnharmed({ data, service, flood }: Flooded): Promise<bigint[]> {
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+  await until("Creates go on", () => flood.count() > 100);
+  const { attempted, answered, others } = await flood.stop();
+  expect([others, answered.length]).toEqual([[], attempted.length]);
+  expect(await service.end("SIGTERM")).toBe(0);
+  const all = [...IDS, ...attempted];
+  expect(judgeFolder(data, { attempted: all, answered: all })).toEqual(SOUND);
+  return all;
+}
+
+/** The export of a service, or a backup of its folder, into a file that may be there. */
+const WRITERS: readonly Readonly<{
+  what: string;
+  run: (of: Flooded, file: string) => Killable;
+  isWhole: (file: string) => Promise<boolean>;
+}>[] = [
+  {
+    what: "an export",
+    run: ({ service, token }, file) =>
+      runCommandKillable(["export", file, "--force", "--url", service.url], undefined, { PLANT_STORE_TOKEN: token }),
+    async isWhole(file) {
+      const lines = readFileSync(file, "utf8").split("\n");
+      return lines.pop() === "" && IDS.every((id, at) => lines[at]?.includes(`"name":"${plantOf(id).name}"`));
+    },
+  },
+  {
+    what: "a backup",
+    run: ({ data }, file) => runCommandKillable(["backup", file, "--force", "--data", data]),
+    isWhole: async (file) => (await runOn({}, ["restore", file, "--dry-run"])).status === 0,
+  },
+];
+
+type Killable = ReturnType<typeof runCommandKillable>;
+
+/** The files of an unfinished one. */
+const partsOf = (file: string) => readdirSync(dirname(file)).filter((name) => name.endsWith(".part"));
+
+describe("kill -9 while it writes its file", () => {
+  for (const { what, run, isWhole } of WRITERS)
+    it(`of ${what}, ${KILLS} times, never leaves a part, the next removes what it left, and the service creates plants as before`, async () => {
+      const flooded = await openFlooded();
+      const fresh = join(temporaryFolder(), "fresh");
+      await run(flooded, fresh).killAfter(100 + random() * 50);
+      expect(existsSync(fresh)).toBe(false);
+      const file = join(temporaryFolder(), "file");
+      const { status, ms } = await run(flooded, file).ended;
+      expect(status).toBe(0);
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        const { size } = statSync(file);
+        const writing = run(flooded, file);
+        await until("It writes", () => partsOf(file).length > 0 || statSync(file).size !== size);
+        await writing.killAfter(random() * 0.1 * ms);
+        expect(await isWhole(file)).toBe(true);
+      }
+      expect((await run(flooded, file).ended).status).toBe(0);
+      expect([await isWhole(file), partsOf(file)]).toEqual([true, []]);
+      const all = await expectUnharmed(flooded);
+      tell(`kill -9 of ${what}`, `${KILLS + 1} kills, the file always whole or absent; ${all.length - IDS.length} creates meanwhile`);
+    });
+});
+
+it("kill -9 of the service during an export makes the command end with 1 and leave no file", async () => {
+  const flooded = await openFlooded();
+  const { run } = WRITERS[0]!;
+  const file = join(temporaryFolder(), "plants.ndjson");
+  const { ms } = await run(flooded, join(temporaryFolder(), "plants.ndjson")).ended;
+  const exporting = run(flooded, file);
+  await until("It writes", () => partsOf(file).length > 0);
+  await Bun.sleep(random() * ms * 0.1);
+  await flooded.service.end("SIGKILL");
+  expect((await exporting.ended).status).toBe(1);
+  expect([existsSync(file), partsOf(file)]).toEqual([false, []]);
+});
+
+/** sqlite3 data/plants.db "VACUUM INTO 'copy.db'", by the runtime's SQLite. */
+function runVacuum({ data }: Flooded, file: string): Killable {
+  const program = `const { DatabaseSync } = require("node:sqlite"); new DatabaseSync(process.argv[1]).exec("VACUUM INTO '" + process.argv[2] + "'")`;
+  return runKillable([process.execPath, "-e", program, join(data, "plants.db"), file]);
+}
+
+it(`kill -9 of VACUUM INTO, ${KILLS} times, harms neither the service nor the next copy, from which a service starts with every plant`, async () => {
+  const flooded = await openFlooded();
+  const copied = temporaryFolder();
+  const copy = join(copied, "plants.db");
+  const { ms } = await runVacuum(flooded, join(temporaryFolder(), "plants.db")).ended;
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    await runVacuum(flooded, copy).killAfter(random() * ms);
+    rmSync(copy, { force: true });
+  }
+  expect((await runVacuum(flooded, copy).ended).status).toBe(0);
+  const attempted = await expectUnharmed(flooded);
+  const restored = await startService({ data: copied });
+  expect((await fetch(`${restored.url}/plants/1`, { headers: { authorization: `Bearer ${flooded.token}` } })).status).toBe(200);
+  expect(await restored.end("SIGTERM")).toBe(0);
+  expect(judgeFolder(copied, { attempted, answered: IDS })).toEqual(SOUND);
+  tell("kill -9 of VACUUM INTO", `${KILLS} kills; the copy after them has all of ${IDS.length} plants`);
+});
+
+describe("kill -9 of a restore", () => {
+  for (const engine of ENGINES)
+    it(`${KILLS} times leaves no part of a store on which a service starts, on ${engine.engine}`, async () => {
+      const { place, service } = await openGarden(engine, 20_000);
+      const file = join(temporaryFolder(), "garden.gz");
+      expect((await runCommandKillable(["backup", file, ...flagsOf(place)]).ended).status).toBe(0);
+      await service.end("SIGTERM");
+      const { ms } = await runCommandKillable(["restore", file, ...flagsOf(await newPlace(engine))]).ended;
+      const seen = { whole: 0, nothing: 0, refused: 0 };
+      let target = await newPlace(engine);
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        // Half of the time is the check of the file.
+        await runCommandKillable(["restore", file, ...flagsOf(target)]).killAfter((0.3 + 0.75 * random()) * ms);
+        const state = await stateOf(target, file);
+        seen[state] += 1;
+        if (state === "whole") target = await newPlace(engine);
+      }
+      expect((await runCommandKillable(["restore", file, ...flagsOf(target)]).ended).status).toBe(0);
+      expect(await stateOf(target, file)).toBe("whole");
+      tell(`kill -9 of a restore, ${engine.engine}`, `${KILLS} kills: ${JSON.stringify(seen)}, never a part`);
+    });
+
+  /** What a store is after a restore that was killed. Throws when it is a part of the backup. */
+  async function stateOf(place: Place, file: string): Promise<"whole" | "nothing" | "refused"> {
+    const copy = join(temporaryFolder(), "copy.gz");
+    const { status, stderr } = await runOn(place, ["backup", copy]);
+    if (status !== 0 && stderr.includes("There is no store in")) return "nothing";
+    if (status !== 0 && stderr.includes("is what a restore has made so far")) return "refused";
+    // Killed while it made the tables, it leaves it to the next command to complete them.
+    const isCompleted = stderr.startsWith("Created a new store in ");
+    expect([status, isCompleted ? "" : stderr]).toEqual([0, ""]);
+    if (linesOf(copy).length === 2) return "nothing";
+    expect([isCompleted, digestOf(copy)]).toEqual([false, digestOf(file)]);
+    return "whole";
+  }
+});

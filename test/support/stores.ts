@@ -1,0 +1,31 @@
+import { createLog } from "../../src/runtime/log.ts";
+import { createMetrics } from "../../src/runtime/metrics.ts";
+import { openPostgresStore } from "../../src/store/postgres/store.ts";
+import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import type { Store } from "../../src/store/store.ts";
+
+type Options = Partial<Pick<Parameters<typeof openSqliteStore>[0], "isServing" | "queueMax" | "queueWaitMs">>;
+
+const common = () => ({ isServing: true, queueMax: 100_000, queueWaitMs: 10_000, metrics: createMetrics() });
+
+/** Opens a store as a service does, unless the options say otherwise. `write` gets each line of its log. */
+export function openSqlite(path: string, options: Options = {}, write: (line: string) => void = () => {}): Promise<Store> {
+  return openSqliteStore({
+    ...common(),
+    ...options,
+    path,
+    log: createLog({ level: "error", isTerminal: false, write, now: Date.now }),
+    onFatal(reason) {
+      throw reason;
+    },
+  });
+}
+
+export function openPostgres(url: string): Promise<Store> {
+  return openPostgresStore({
+    ...common(),
+    url,
+    isNew: true,
+    log: createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now }),
+  });
+}
