@@ -65,8 +65,8 @@ export const MUTANTS: readonly Mutant[] = [
     test: "fairness/imports.test.ts",
     name: "as much of a turn of the event loop as one",
     file: "src/http/import.ts",
-    from: "whileThere(openPauses(), connection)",
-    to: "whileThere(createSharedPauses(now)(), connection)",
+    from: "whileConnected(openPauses(), connection)",
+    to: "whileConnected(createSharedPauses(now)(), connection)",
   },
   {
     test: "fairness/imports.test.ts",

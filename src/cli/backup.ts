@@ -8,7 +8,7 @@ import type { Store } from "../store/store.ts";
 import { describeFailure } from "../runtime/system-failure.ts";
 import { escapeControls } from "../runtime/terminal-text.ts";
 import { readBackup, writeBackup } from "../files/backup-file.ts";
-import { whatIsIn } from "../files/backup-lines.ts";
+import { summarize } from "../files/backup-lines.ts";
 import type { BackupEnd, BackupHead } from "../files/backup-lines.ts";
 import { datedName, removeLeftBackups, removeOldBackups } from "./backup-folder.ts";
 import { openOwnStore } from "./own-store.ts";
@@ -51,7 +51,7 @@ export function backupCommand(): Command {
       const isEmpty = end.plants === 0;
       const removed = keep === undefined || isEmpty ? [] : await removeOld(target.path, { keep, store: store.name });
       const spared = keep !== undefined && isEmpty ? ["no older backup was removed, as this one has no plants"] : [];
-      const what = `${whatIsIn(end)}, ${megabytes(size)}, written and checked in ${seconds.toFixed(1)} s`;
+      const what = `${summarize(end)}, ${megabytes(size)}, written and checked in ${seconds.toFixed(1)} s`;
       const lines = [`${target.path}: ${what}`, ...removed.map((old) => `removed ${old}`), ...spared];
       const json = { file: target.path, ...head, plants: end.plants, tokens: end.tokens, bytes: size, seconds, removed };
       printResult(command, { json, words: lines.map(escapeControls).join("\n") });

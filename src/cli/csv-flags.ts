@@ -41,7 +41,7 @@ function toIds(text: string): Ids {
 }
 
 /** What they say. */
-export function toReading({ header, idColumn, nameColumn, tagColumn, ids, dropEmptyTags, encoding }: CsvFlags): CsvOptions {
+export function toCsvOptions({ header, idColumn, nameColumn, tagColumn, ids, dropEmptyTags, encoding }: CsvFlags): CsvOptions {
   return {
     hasHeader: header,
     columns: {

@@ -1,12 +1,10 @@
 import { Command, Option } from "commander";
-import { detectFormat, splitList } from "../client/client.ts";
-import type { FileFormat, ImportCounts, RowSource, ImportSummary } from "../files/import.ts";
+import type { FileFormat, ImportCounts, ImportSummary } from "../files/import.ts";
 import { escapeControls } from "../runtime/terminal-text.ts";
-import { LIST_NOTE } from "../files/table-file.ts";
-import { addCsvFlags, inFlags, toReading } from "./csv-flags.ts";
+import { addCsvFlags, inFlags, toCsvOptions } from "./csv-flags.ts";
 import type { CsvFlags } from "./csv-flags.ts";
 import { openSource, STDIN, toSource } from "./import-source.ts";
-import type { OpenedSource, Source } from "./import-source.ts";
+import type { Source } from "./import-source.ts";
 import { addPlantsOptions, openPlants } from "./open-plants.ts";
 import type { PlantAccess } from "./plant-access.ts";
 import { showProgress } from "./progress.ts";
@@ -66,12 +64,12 @@ async function importFile(source: Source, { plants, flags, report }: FileOptions
   let counts: ImportCounts | undefined;
   let summary: ImportSummary | undefined;
   try {
-    const { source: opened, packed, notes } = toRowSource(await openSource(source, progress), flags);
+    const { source: opened, packed, notes } = await openSource(source, { format: flags.format, progress });
     for (const note of notes) process.stderr.write(`${escapeControls(`${name}: ${note}`)}\n`);
     const importing = plants.import(opened, {
       packed,
       onSent: progress.count,
-      csv: toReading(flags),
+      csv: toCsvOptions(flags),
       onConflict: flags.onConflict,
       dryRun,
       onProblem: (problem) => report.add(name, problem),
@@ -85,37 +83,16 @@ async function importFile(source: Source, { plants, flags, report }: FileOptions
     if (!summary && counts) process.stderr.write(`${escapeControls(`${name}: ${toWords(counts, dryRun)} before it failed`)}\n`);
   }
   report.end(summary);
-  reportReading(name, summary);
+  reportFindings(name, summary);
   return { json: { file: name, dryRun, ...summary }, words: escapeControls(`${name}: ${toWords(summary, dryRun)}`) };
-}
-
-type Chosen = Readonly<{ source: RowSource; packed?: Blob | undefined; notes: readonly string[] }>;
-
-/** In which format it is imported, and what people should know of it. */
-function toRowSource(opened: OpenedSource, flags: Flags): Chosen {
-  if ("sheet" in opened) return { source: { format: "sheet", sheet: opened.sheet }, notes: opened.notes };
-  const { head, bytes, packed, table } = opened;
-  const format = flags.format ?? detectFormat(table, head);
-  const notes = [...opened.notes, ...notesOf(format, head)];
-  if (format === "list") return { source: { format: "ndjson", bytes: splitList(bytes) }, notes };
-  return { source: { format, bytes }, packed, notes };
 }
 
 function toWords({ read, created, unchanged, replaced, refused }: ImportCounts, isDryRun: boolean): string {
   return `${isDryRun ? "dry run: " : ""}${read} read, ${created} created, ${unchanged} unchanged, ${replaced} replaced, ${refused} refused`;
 }
 
-/** What people should know of a file by its beginning. */
-function notesOf(format: FileFormat | "list", head: Uint8Array): readonly string[] {
-  if (format === "list") return [LIST_NOTE];
-  return format === "ndjson" && /^\s*\{\s*\n/.test(new TextDecoder().decode(head)) ? [OBJECT_NOTE] : [];
-}
-
-const OBJECT_NOTE =
-  "it begins with an object over several lines: `jq .plants` takes a list of that name out of it, `jq --compact-output .` writes objects on one line each";
-
 /** What was guessed, what was left out, and what helps where nothing in the column of the ids is one. */
-function reportReading(file: string, { encoding, columns = {}, unusedColumns, read, refused, problems }: ImportSummary): void {
+function reportFindings(file: string, { encoding, columns = {}, unusedColumns, read, refused, problems }: ImportSummary): void {
   const hasCodes =
     columns.id !== undefined && refused > 0 && refused === read && problems.every(({ message }) => /`id` must/.test(message));
   // A column that has the name of its field was not guessed.

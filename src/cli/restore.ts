@@ -10,7 +10,7 @@ import type { Token } from "../store/tokens.ts";
 import { escapeControls } from "../runtime/terminal-text.ts";
 import { readBackup } from "../files/backup-file.ts";
 import type { BackupPart } from "../files/backup-file.ts";
-import { BackupError, whatIsIn } from "../files/backup-lines.ts";
+import { BackupError, summarize } from "../files/backup-lines.ts";
 import type { BackupEnd, BackupHead } from "../files/backup-lines.ts";
 import { createCommandLog } from "./command-log.ts";
 import { counted, megabytes, showProgress } from "./progress.ts";
@@ -40,7 +40,7 @@ export function restoreCommand(): Command {
     const { replaced } = await restoreStore(config, { contents: readAgain(file, summary.end), log });
     removeFirstToken(firstTokenFile(config.data), replaced);
     const seconds = Math.round(performance.now() - began) / 1000;
-    const words = `Restored ${whatIsIn(summary.end)} in ${seconds.toFixed(1)} s.`;
+    const words = `Restored ${summarize(summary.end)} in ${seconds.toFixed(1)} s.`;
     printResult(command, { json: { ...json, restored: true, seconds }, words });
     // What a person should look at is no result.
     (isJson(command) ? process.stderr : process.stdout).write(`${advise(summary)}\n`);

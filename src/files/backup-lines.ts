@@ -15,7 +15,7 @@ import { escapeControls } from "../runtime/terminal-text.ts";
  *   {"end":{"tokens":1,"plants":1,"sha256":"…"}}
  */
 
-/** The format that is written. All formats up to this one are read, for ever. */
+/** The format that is written. All formats up to this one stay readable. */
 const FORMAT = 1;
 
 /** Ten times what the service takes for the name of a token, in UTF-16 units. */
@@ -48,7 +48,7 @@ export function toPlantLine({ added, ...plant }: DatedPlant): string {
 const END = '{"end":';
 
 /** "7 plants and 1 token" */
-export function whatIsIn({ plants, tokens }: BackupEnd): string {
+export function summarize({ plants, tokens }: BackupEnd): string {
   return `${plants} plant${plants === 1 ? "" : "s"} and ${tokens} token${tokens === 1 ? "" : "s"}`;
 }
 

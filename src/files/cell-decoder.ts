@@ -4,10 +4,10 @@ import { toBytes } from "./encodings.ts";
 import type { Findings } from "./row.ts";
 
 /**
- * Decodes a cell whose bytes are written as one character each. Unless the encoding is known, the first cell with a letter beyond ASCII decides about it for all:
- * hardly any text of Windows-1252 happens to be UTF-8. So later cells that are UTF-8 in a file of Windows-1252 are
- * refused, as one broken cell may have decided. A cell that is neither shows a third encoding, and those behind it are
- * refused too, as they may only look like words. Throws `invalid_unicode`.
+ * Decodes a cell whose bytes are written as one character each. Unless the encoding is known, the first cell with a letter
+ * beyond ASCII decides for all of them: text in Windows-1252 is rarely valid UTF-8. So later cells that are UTF-8 in a file
+ * of Windows-1252 are refused, because the cell that decided may be broken. A cell that is neither shows a third encoding,
+ * and those after it are refused too, because they may only look like words. Throws `invalid_unicode`.
  */
 export function openCellDecoder(
   known: "utf-8" | "windows-1252" | undefined,
@@ -16,7 +16,7 @@ export function openCellDecoder(
   let encoding = known;
   let isForeign = false;
 
-  /** Whether it can be of Windows-1252, when nobody has said that it is. */
+  /** Throws if it can be no Windows-1252, where that was not chosen. */
   function expectWindows1252(cell: string): void {
     isForeign ||= isOfThird(cell) || (encoding === undefined && NOT_WINDOWS_1252.test(cell));
     if (isForeign) throw new PlantStoreError("invalid_unicode", { message: FOREIGN_TEXT });
@@ -44,7 +44,7 @@ export function openCellDecoder(
 const NOT_WINDOWS_1252 = /[\x81\x8d\x8f\x90\x9d]/;
 
 /**
- * What other encodings look like in Windows-1252, and hardly any text of it: a whole word of four accented letters or
+ * What other encodings look like in Windows-1252, and its own text rarely does: a whole word of four accented letters or
  * more, as of Cyrillic, Greek or Chinese; and a capital inside of a word, as of old Macs.
  */
 const FOREIGN_LETTERS = /(?<![A-Za-zÀ-ÿ])[À-ÖØ-öø-ÿ]{4,}(?![A-Za-zÀ-ÿ])|[A-Za-z][ŠŽŸ][a-z]|[a-z]Œ[a-z]/;
@@ -57,7 +57,7 @@ function isOfThird(cell: string): boolean {
   return FOREIGN_LETTERS.test(cell) || (LOW_QUOTE.test(cell) && !OTHER_QUOTE.test(cell));
 }
 
-/** Said of the cells behind it too. */
+/** Also the message for the cells after it. */
 export const FOREIGN_TEXT =
   "The row has text that is neither UTF-8 nor Windows-1252, or is behind such a row: save the file as UTF-8, which Excel calls CSV UTF-8.";
 

@@ -6,7 +6,7 @@ import { normalize } from "../domain/normalization.ts";
 export const FIELDS = ["id", "name", "tag"] as const;
 export type PlantField = (typeof FIELDS)[number];
 
-/** The columns that somebody chose, by name, or position as in `column 4`. Empty for none. */
+/** The columns that were chosen, by name, or position as in `column 4`. Empty for none. */
 export type ColumnChoice = Readonly<Partial<Record<PlantField, string>>>;
 
 /** The positions of the columns of each field. In each row, the first that is there and not empty counts. */

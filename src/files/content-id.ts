@@ -9,7 +9,7 @@ const utf8 = new TextEncoder();
 
 /**
  * The id of a row that has none: from 1 to 999999999999999, by the SHA-256 of its text in UTF-8. It is the same
- * wherever and whenever the row is read, and must never change: otherwise a file that is imported again is doubled.
+ * wherever and whenever the row is read, and must never change: otherwise a file that is imported again is duplicated.
  */
 export function toContentId(text: string): PlantId {
   // A browser's own hash is asynchronous, which takes ten times as long as the rest of the row.

@@ -7,7 +7,7 @@ import { exportPlants, findLastId, toExportForm } from "../files/export.ts";
 import { chooseType } from "./accept.ts";
 import { choosePacking, packTexts } from "./representation.ts";
 import type { Handlers } from "./router.ts";
-import { confirming, IDLE_SECONDS, outcomeOf } from "./transfer.ts";
+import { accessCheck, IDLE_SECONDS, outcomeOf } from "./transfer.ts";
 import type { TransferOptions } from "./transfer.ts";
 import type { Fields } from "./wire/fields.ts";
 
@@ -45,7 +45,7 @@ export function exportHandlers(options: ExportOptions): Pick<Handlers, "exportPl
         throw reason;
       });
       connection.allowSilence(IDLE_SECONDS);
-      const texts = exporting(exportPlants(snapshot, { form, terms }), confirming(authenticator, call));
+      const texts = exporting(exportPlants(snapshot, { form, terms }), accessCheck(authenticator, call));
       const coding = choosePacking(headers);
       return {
         status: 200,

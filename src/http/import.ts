@@ -7,10 +7,10 @@ import { ownerOf } from "../auth/principal.ts";
 import { gunzip } from "../files/gunzip.ts";
 import { importFile } from "../files/import.ts";
 import type { ImportCounts } from "../files/import.ts";
-import { whileAllowed, whileMoving } from "./upload.ts";
+import { withAccessCheck, withIdleTimeout } from "./upload.ts";
 import type { CsvOptions } from "../files/csv-options.ts";
 import type { Call, Handlers } from "./router.ts";
-import { confirming, IDLE_SECONDS, outcomeOf } from "./transfer.ts";
+import { accessCheck, IDLE_SECONDS, outcomeOf } from "./transfer.ts";
 import type { TransferOptions } from "./transfer.ts";
 
 type ImportOptions = TransferOptions &
@@ -29,7 +29,7 @@ const HEADER_ABSENT = /;\s*header\s*=\s*"?absent"?\s*(?:;|$)/i;
  * @limit files: time that the service waits for an import before its rate counts
  */
 const GRACE_SECONDS = 30;
-const PATIENCE = {
+const ARRIVAL_LIMITS = {
   idleMs: IDLE_SECONDS * 1000,
   graceMs: GRACE_SECONDS * 1000,
   /** @limit files: bytes a second that an import must send */
@@ -44,24 +44,24 @@ export function importHandlers(options: ImportOptions): Pick<Handlers, "importPl
     async importPlants(call) {
       const { body, principal, connection } = call;
       const { onConflict, dryRun } = call.parameters;
-      const csv = toReading(call);
+      const csv = parseCsvOptions(call);
       // There is room: admission has just checked, and nothing can run in between.
       const release = running.take(ownerOf(principal));
       if (!release) throw new PlantStoreError("overloaded");
-      // PATIENCE sets the limits on silence instead.
+      // ARRIVAL_LIMITS sets the limits on silence instead.
       connection.allowSilence(0);
       const { type, bytes, isPacked } = body;
       const started = now();
       let counts: Partial<ImportCounts> = {};
       let outcome = "done";
       try {
-        const coming = whileAllowed(whileMoving(bytes, PATIENCE), confirming(authenticator, call));
+        const coming = withAccessCheck(withIdleTimeout(bytes, ARRIVAL_LIMITS), accessCheck(authenticator, call));
         const file = { format: type === "text/csv" ? "csv" : "ndjson", bytes: isPacked ? gunzip(coming) : coming } as const;
         const summary = await importFile(plantsFor(ownerOf(principal)), file, {
           csv,
           parsePlant,
           lineBytesMax,
-          pauses: whileThere(openPauses(), connection),
+          pauses: whileConnected(openPauses(), connection),
           isReplacing: onConflict === "replace",
           isDryRun: dryRun,
           onCommit: (all) => (counts = all),
@@ -78,8 +78,8 @@ export function importHandlers(options: ImportOptions): Pick<Handlers, "importPl
   };
 }
 
-/** The same pauses while the sender is there. Then nobody waits for the rest of the file. */
-function whileThere(pauses: Pauses, { isGone }: Call<"importPlants">["connection"]): Pauses {
+/** The same pauses while the sender is connected. After that the rest of the file is not waited for. */
+function whileConnected(pauses: Pauses, { isGone }: Call<"importPlants">["connection"]): Pauses {
   return async (isOver) => {
     await pauses(isOver);
     if (isGone()) throw new PlantStoreError("incomplete_body");
@@ -87,7 +87,7 @@ function whileThere(pauses: Pauses, { isGone }: Call<"importPlants">["connection
 }
 
 /** Throws `invalid_query` if its parameters contradict each other, or the format. */
-function toReading({ body, headers, parameters }: Call<"importPlants">): CsvOptions {
+function parseCsvOptions({ body, headers, parameters }: Call<"importPlants">): CsvOptions {
   const { header, guess, encoding, idColumn, nameColumn, tagColumn, ids, firstId, dropEmptyTags } = parameters;
   if (ids === "content" && firstId !== undefined)
     throw refused("Ids either follow from the content or are numbered: send only one of `ids` and `firstId`.");

@@ -28,7 +28,7 @@ export type TransferOptions = Readonly<{
 export const IDLE_SECONDS = 60;
 
 /** Returns a function that rejects once the token of the call is not valid any more. */
-export function confirming(
+export function accessCheck(
   authenticator: Authenticator,
   { headers, principal: { token } }: Pick<Call<"importPlants" | "exportPlants">, "headers" | "principal">,
 ): () => Promise<void> {

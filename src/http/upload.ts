@@ -4,12 +4,10 @@ import type { Bytes } from "../files/bytes.ts";
 /**
  * How slowly bytes may arrive. Only the time spent waiting for them counts, not the time that they wait for the store.
  */
-export type Patience = Readonly<{
-  /** How long no byte may arrive, in milliseconds. */
+export type ArrivalLimits = Readonly<{
+  /** Idle timeout, in milliseconds. */
   idleMs: number;
-  /**
-   * How long the reader may wait in all, in milliseconds, before `bytesPerSecondMin` applies to each second of waiting.
-   */
+  /** How long the reader may wait in all, in milliseconds, before `bytesPerSecondMin` applies to each second of waiting. */
   graceMs: number;
   bytesPerSecondMin: number;
 }>;
@@ -24,7 +22,10 @@ const READ_MS = 50;
  * The same bytes, as long as they arrive. Throws `incomplete_body` if none arrive for too long, `too_slow` if too few
  * do, and `missing_body` if they end before the first. Releases the source.
  */
-export async function* whileMoving(bytes: Bytes, { idleMs, graceMs, bytesPerSecondMin }: Patience): AsyncGenerator<Uint8Array, void, void> {
+export async function* withIdleTimeout(
+  bytes: Bytes,
+  { idleMs, graceMs, bytesPerSecondMin }: ArrivalLimits,
+): AsyncGenerator<Uint8Array, void, void> {
   const source = bytes[Symbol.asyncIterator]();
   let waitedMs = 0;
   let size = 0;
@@ -37,7 +38,7 @@ export async function* whileMoving(bytes: Bytes, { idleMs, graceMs, bytesPerSeco
       const refuse = () => late.reject(new PlantStoreError(refusal));
       const since = performance.now();
       const didPause = () => performance.now() - since > limitMs + PAUSE_MS_MIN;
-      // What came during a pause is read first. Whoever drips gets no such time.
+      // What came during a pause is read first. A client that trickles bytes gets no such time.
       const timer = setTimeout(() => (didPause() ? setTimeout(refuse, READ_MS) : refuse()), limitMs);
       try {
         next = await Promise.race([source.next(), late.promise]);
@@ -47,7 +48,7 @@ export async function* whileMoving(bytes: Bytes, { idleMs, graceMs, bytesPerSeco
       // Only now is it known of a chunked body (RFC 9112, 6).
       if (next.done && size === 0) throw new PlantStoreError("missing_body");
       if (next.done) return;
-      // During a pause nobody waited for the sender.
+      // A pause is no time spent waiting for the sender.
       if (!didPause()) waitedMs += performance.now() - since;
       size += next.value.length;
       yield next.value;
@@ -65,7 +66,7 @@ const ASK_MS = 250;
  * The same bytes until `ask` rejects, then throws its reason. Asks every ASK_MS, even while no bytes arrive. Releases
  * the source.
  */
-export async function* whileAllowed(bytes: Bytes, ask: () => Promise<void>): AsyncGenerator<Uint8Array, void, void> {
+export async function* withAccessCheck(bytes: Bytes, ask: () => Promise<void>): AsyncGenerator<Uint8Array, void, void> {
   const source = bytes[Symbol.asyncIterator]();
   let refusal: unknown;
   let refuse: (reason: unknown) => void = () => {};

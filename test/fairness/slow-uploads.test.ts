@@ -1,8 +1,8 @@
 import { describe, expect, it } from "bun:test";
 import { PlantStoreError } from "../../src/domain/errors.ts";
-import { whileAllowed, whileMoving } from "../../src/http/upload.ts";
+import { withAccessCheck, withIdleTimeout } from "../../src/http/upload.ts";
 
-const PATIENCE = { idleMs: 400, graceMs: 100, bytesPerSecondMin: 1000 };
+const LIMITS = { idleMs: 400, graceMs: 100, bytesPerSecondMin: 1000 };
 
 /** `count` chunks of a size, with a pause before each; then nothing, for ever or as the end. */
 async function* send({ chunks, size, pauseMs, isEnding = true }: { chunks: number; size: number; pauseMs: number; isEnding?: boolean }) {
@@ -17,7 +17,7 @@ async function* send({ chunks, size, pauseMs, isEnding = true }: { chunks: numbe
 async function read(bytes: AsyncIterable<Uint8Array>, pauseMs = 0): Promise<{ size: number; end: string }> {
   let size = 0;
   try {
-    for await (const chunk of whileMoving(bytes, PATIENCE)) {
+    for await (const chunk of withIdleTimeout(bytes, LIMITS)) {
       size += chunk.length;
       if (pauseMs > 0) await Bun.sleep(pauseMs);
     }
@@ -55,7 +55,7 @@ it("whether bytes may arrive is asked while they do, and no more once they have 
   async function ask() {
     asked += 1;
   }
-  for await (const _ of whileAllowed(send({ chunks: 2, size: 1, pauseMs: 400 }), ask));
+  for await (const _ of withAccessCheck(send({ chunks: 2, size: 1, pauseMs: 400 }), ask));
   expect(asked).toBeGreaterThan(0);
   const before = asked;
   await Bun.sleep(600);

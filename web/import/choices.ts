@@ -31,7 +31,7 @@ export async function readAsChosen(
   const { file, format, faults } = checked;
   const { hasHeader = checked.csv.hasHeader, ids } = choices;
   const base = hasHeader === checked.csv.hasHeader ? checked : await guessReading(file, { hasHeader, format, faults, signal });
-  const csv = toReading(base, choices);
+  const csv = toCsvOptions(base, choices);
   if (csv.ids.kind !== "file" && ids?.kind === "free") return numberRows({ ...base, csv }, { client, signal });
   return { checked: await checkFile(file, { csv, format, faults, signal }), isKnown: false };
 }
@@ -42,7 +42,7 @@ export function placeOf(field: PlantField, { csv, names, places }: CheckedFile, 
   return place < names.length ? place : NO_COLUMN;
 }
 
-function toReading(checked: CheckedFile, choices: Choices): CsvOptions {
+function toCsvOptions(checked: CheckedFile, choices: Choices): CsvOptions {
   const { csv, names } = checked;
   const { ids, dropEmptyTags = csv.dropEmptyTags } = choices;
   const keys = columnKeys(names);

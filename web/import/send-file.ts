@@ -82,7 +82,7 @@ function abortedLater(signal: AbortSignal): AbortSignal {
 }
 
 /** How a slice is read: each names the columns, so that all have as many, unless every row of the file is faulty. */
-function readingOf({ csv, header }: CheckedFile): CsvOptions {
+function csvOptionsOf({ csv, header }: CheckedFile): CsvOptions {
   return { ...csv, hasHeader: csv.hasHeader || header.names !== "" };
 }
 
@@ -94,7 +94,7 @@ export async function sendSlice(
   onWait: () => void,
 ): Promise<ImportSummary> {
   const { format } = checked;
-  const csv = readingOf(checked);
+  const csv = csvOptionsOf(checked);
   const { ids } = csv;
   const numbered = ids.kind === "from" ? { ...csv, ids: { ...ids, first: ids.first + BigInt(slice.before) } } : csv;
   const query = format === "csv" ? toCsvQuery(numbered) : {};
