@@ -43,6 +43,27 @@ const NEVER_PROBE: Edit = { file: "src/store/sqlite/engine/health.ts", from: "pr
 
 export const MUTANTS: readonly Mutant[] = [
   // The command line
+  {
+    test: "cli/backup.night.ts",
+    name: "is of one moment, on PostgreSQL",
+    file: "src/store/postgres/snapshot.ts",
+    from: "REPEATABLE READ",
+    to: "READ COMMITTED",
+  },
+  {
+    test: "cli/damaged-backup.test.ts",
+    name: "is refused with another digit",
+    file: "src/files/backup-file.ts",
+    from: 'end.sha256 !== hash.digest("hex")',
+    to: "false",
+  },
+  {
+    test: "cli/no-proxy.test.ts",
+    name: "without the proxy of HTTP_PROXY, no_proxy",
+    file: "src/main.ts",
+    from: "reachLoopbackDirectly(process.env);\n",
+    to: "",
+  },
 
   // The client
   {

@@ -6,7 +6,6 @@ import { readBackup } from "../../src/files/backup-file.ts";
 import { BackupError } from "../../src/files/backup-lines.ts";
 import { newPlace, openGarden } from "../support/backup-garden.ts";
 import { endOf, linesOf, runOn } from "../support/backups.ts";
-import { plantBugs } from "../support/plant-bugs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const garden = await openGarden("SQLite");
@@ -165,11 +164,4 @@ describe("a file that is not as it was written", () => {
       expect(existsSync(place["data"]!)).toBe(false);
     });
   }
-
-  it("would visibly be restored if nothing compared the checksum", async () => {
-    const path = join(temporaryFolder(), "file.gz");
-    writeFileSync(path, gzipSync(text.replace('"id":1,', '"id":7,')));
-    const root = plantBugs([{ file: "src/files/backup-file.ts", from: 'end.sha256 !== hash.digest("hex")', to: "false" }]);
-    expect((await runOn(await newPlace("SQLite"), ["restore", path], { root })).status).toBe(0);
-  });
 });

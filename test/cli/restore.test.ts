@@ -4,17 +4,15 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
 import { expectUnused } from "../../src/store/contents.ts";
 import { ask, issue, newPlace, openGarden } from "../support/backup-garden.ts";
-import { contentsOf, endOf, linesOf, runOn, writeLines } from "../support/backups.ts";
+import { contentsOf, runOn } from "../support/backups.ts";
 import type { Place } from "../support/backups.ts";
 import { ENGINES } from "../support/engines.ts";
-import { plantBugs } from "../support/plant-bugs.ts";
 import { startProcess } from "../support/process.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
 
-const folder = temporaryFolder();
 const garden = await openGarden("SQLite");
 afterAll(() => garden.service.stop());
 
@@ -132,47 +130,5 @@ describe("plant-store restore", () => {
     expect((await runOn(place, ["restore", file])).status).toBe(0);
     // Nobody knows whether it is still needed: it is the token of another store now.
     expect(existsSync(join(place["data"]!, "first-token"))).toBe(true);
-  });
-
-  for (const { engine } of ENGINES) {
-    it(`restores nothing when the file changes after it was checked, on ${engine}`, async () => {
-      const place = await newPlace(engine);
-      const path = join(temporaryFolder(), "changing.gz");
-      const lines = linesOf(file);
-      writeLines(path, lines);
-      const other = join(temporaryFolder(), "other.gz");
-      const fewer = lines.slice(0, -2);
-      writeLines(other, [...fewer, endOf(fewer)]);
-      const root = plantBugs([
-        {
-          file: "src/cli/restore.ts",
-          from: "const began = performance.now();",
-          to: `require("node:fs").copyFileSync("${other}", file); const began = performance.now();`,
-        },
-      ]);
-      const { status, stderr } = await runOn(place, ["restore", path], { root });
-      expect([status, stderr]).toEqual([1, expect.stringContaining("has changed since it was checked: restore again.")]);
-      // The place is as it was.
-      expect((await runOn(place, ["restore", file])).status).toBe(0);
-    });
-  }
-
-  it("that was cut off leaves a folder on which no service starts, and is done again", async () => {
-    const place = await newPlace("SQLite");
-    const root = plantBugs([
-      { file: "src/store/sqlite/restore.ts", from: "renameSync(built, path);", to: 'process.kill(process.pid, "SIGKILL");' },
-    ]);
-    expect((await runOn(place, ["restore", file], { root })).status).toBe(null);
-    for (const words of [
-      ["serve", "--port", "0"],
-      ["token", "list"],
-      ["import", join(folder, "none.csv")],
-      ["backup", join(folder, "cut.gz")],
-    ]) {
-      const { status, stderr, stdout } = await runOn(place, words);
-      expect([status, `${stderr}${stdout}`], words.join(" ")).toEqual([1, expect.stringMatching(/restore again|There is no/)]);
-    }
-    expect((await runOn(place, ["restore", file])).status).toBe(0);
-    expect(readdirSync(place["data"]!).toSorted()).toEqual(["plants.db", "plants.db.lock"]);
   });
 });

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
 import { Client } from "pg";
@@ -12,6 +12,9 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 const folder = temporaryFolder();
 const garden = await openGarden("SQLite");
 afterAll(() => garden.service.stop());
+
+// Nothing is ever made there, so all commands have the same places.
+const places = new Map(await Promise.all(ENGINES.map(async ({ engine }) => [engine, await newPlace(engine)] as const)));
 
 describe("a command in a wrong folder, or on a wrong database", () => {
   for (const words of [
@@ -27,12 +30,13 @@ describe("a command in a wrong folder, or on a wrong database", () => {
   ]) {
     for (const { engine } of ENGINES) {
       it(`makes no store there: ${words.slice(0, 2).join(" ")}, on ${engine}`, async () => {
-        const place = await newPlace(engine);
+        const place = places.get(engine)!;
         const data = place["data"]!;
         const onPostgres = words.includes("--without-wal") ? "Only SQLite has a WAL" : "There is no store in this database";
         const says = engine === "SQLite" ? `There is no store in ${data}: name its folder with --data.` : onPostgres;
         for (const isThere of [false, true]) {
           if (isThere) mkdirSync(data);
+          else rmSync(data, { recursive: true, force: true });
           const { status, stdout, stderr } = await runOn(place, words);
           expect([status, stdout, stderr]).toEqual([1, "", expect.stringContaining(says)]);
           expect(existsSync(data) ? readdirSync(data) : undefined).toEqual(isThere ? [] : undefined);

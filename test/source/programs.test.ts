@@ -11,7 +11,7 @@ const STARTED = /\b(?:spawn|spawnSync|execFile|execFileSync)\(\[?"([\w.-]+)"/g;
 
 /** How a run of a file ends whose tests need mandoc, where there is no program at all. */
 function runWithoutPrograms(environment: Readonly<Record<string, string>>) {
-  const { status, stdout } = spawnSync(process.execPath, [join(PROJECT, "test/main.ts"), "cli/manual.test.ts"], {
+  const { status, stdout } = spawnSync(process.execPath, [join(PROJECT, "test/main.ts"), "cli/manual.night.ts"], {
     cwd: PROJECT,
     env: { HOME: process.env["HOME"], PATH: dirname(process.execPath), ...environment },
     encoding: "utf8",
