@@ -31,7 +31,7 @@ import { tagHandlers } from "../http/tags.ts";
 import { tokenHandlers } from "../http/tokens.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Metrics } from "../runtime/metrics.ts";
-import { createFairQueue } from "../store/fair-queue.ts";
+import { FairQueue } from "../store/fair-queue.ts";
 import { queuePlants } from "../store/queued-plants.ts";
 import type { Store } from "../store/store.ts";
 import type { RequestTracer } from "../tracing/request-tracer.ts";
@@ -100,7 +100,7 @@ function handlersOf({ config, contract, store, first, usage, audit, running, log
   const { plants, tokens } = store;
   const { bodyBytesMax } = config;
   const represent = createRepresent();
-  const queue = createFairQueue(TURNS);
+  const queue = new FairQueue(TURNS);
   const plantsFor = queuePlants(plants, { queue, isPatient: false });
   // A running transfer is never refused a turn: there are only a few at a time.
   const transfers = { plantsFor: queuePlants(plants, { queue, isPatient: true }), authenticator, audit, now: () => performance.now() };

@@ -1,16 +1,6 @@
 import { PlantStoreError } from "../domain/errors.ts";
 import { createFairShares } from "../runtime/fair-shares.ts";
-import type { Owner } from "../runtime/fair-shares.ts";
-
-/** Starts work in turns among owners: an owner with much work waits for itself, and hardly delays others. */
-export type FairQueue = Readonly<{
-  /**
-   * Runs the work when its owner has a turn, and settles as the work does. Rejects with `overloaded` when too much work
-   * of this owner waits, or waits too long. Patient work waits as long as it must: the caller must see to it that there
-   * is little of it.
-   */
-  run<Result>(work: () => Promise<Result>, caller: Caller): Promise<Result>;
-}>;
+import type { FairShares, Owner } from "../runtime/fair-shares.ts";
 
 type Caller = Readonly<{ owner: Owner; isPatient: boolean }>;
 
@@ -30,57 +20,80 @@ type FairQueueOptions = Readonly<{
 /** Starts work that waits. */
 type Waiter = () => void;
 
-export function createFairQueue({ slots, ownerSlots, waitingMax, waitMs }: FairQueueOptions): FairQueue {
-  const running = new Map<Owner, number>();
+/** Starts work in turns among owners: an owner with much work waits for itself, and rarely delays others. */
+export class FairQueue {
+  readonly #options: FairQueueOptions;
+  readonly #running = new Map<Owner, number>();
   // In order of turns: the next owner comes first.
-  const waiting = new Map<Owner, Set<Waiter>>();
-  const places = createFairShares(2 * waitingMax);
-  let free = slots;
+  readonly #waiting = new Map<Owner, Set<Waiter>>();
+  readonly #places: FairShares;
+  #free: number;
 
-  function mayBegin(owner: Owner): boolean {
-    return free > 0 && (running.get(owner) ?? 0) < ownerSlots;
+  constructor(options: FairQueueOptions) {
+    this.#options = options;
+    this.#places = createFairShares(2 * options.waitingMax);
+    this.#free = options.slots;
   }
 
-  function begin(owner: Owner): void {
-    free -= 1;
-    running.set(owner, (running.get(owner) ?? 0) + 1);
+  /**
+   * Runs the work when its owner has a turn, and settles as the work does. Rejects with `overloaded` when too much work
+   * of this owner waits, or waits too long. Patient work waits as long as it must: the caller must see to it that there
+   * is little of it.
+   */
+  readonly run = async <Result>(work: () => Promise<Result>, caller: Caller): Promise<Result> => {
+    if (this.#mayBegin(caller.owner)) this.#begin(caller.owner);
+    else await this.#wait(caller);
+    try {
+      return await work();
+    } finally {
+      this.#end(caller.owner);
+    }
+  };
+
+  #mayBegin(owner: Owner): boolean {
+    return this.#free > 0 && (this.#running.get(owner) ?? 0) < this.#options.ownerSlots;
   }
 
-  function end(owner: Owner): void {
-    free += 1;
-    const rest = running.get(owner)! - 1;
-    if (rest === 0) running.delete(owner);
-    else running.set(owner, rest);
-    for (const [next, waiters] of waiting) {
-      if (free === 0) return;
-      if (!mayBegin(next)) continue;
+  #begin(owner: Owner): void {
+    this.#free -= 1;
+    this.#running.set(owner, (this.#running.get(owner) ?? 0) + 1);
+  }
+
+  #end(owner: Owner): void {
+    this.#free += 1;
+    const rest = this.#running.get(owner)! - 1;
+    if (rest === 0) this.#running.delete(owner);
+    else this.#running.set(owner, rest);
+    for (const [next, waiters] of this.#waiting) {
+      if (this.#free === 0) return;
+      if (!this.#mayBegin(next)) continue;
       const [first] = waiters;
-      leave(next, first!);
+      this.#leave(next, first!);
       // An owner with more work goes to the end of the line.
-      if (waiting.delete(next) && waiters.size > 0) waiting.set(next, waiters);
-      begin(next);
+      if (this.#waiting.delete(next) && waiters.size > 0) this.#waiting.set(next, waiters);
+      this.#begin(next);
       first!();
     }
   }
 
-  function leave(owner: Owner, waiter: Waiter): void {
-    const waiters = waiting.get(owner);
+  #leave(owner: Owner, waiter: Waiter): void {
+    const waiters = this.#waiting.get(owner);
     waiters?.delete(waiter);
-    if (waiters?.size === 0) waiting.delete(owner);
+    if (waiters?.size === 0) this.#waiting.delete(owner);
   }
 
   /** Resolves when the work may begin. */
-  async function wait({ owner, isPatient }: Caller): Promise<void> {
-    const release = isPatient ? () => {} : places.take(owner);
+  async #wait({ owner, isPatient }: Caller): Promise<void> {
+    const release = isPatient ? () => {} : this.#places.take(owner);
     if (!release) throw new PlantStoreError("overloaded");
     const turn = Promise.withResolvers<void>();
-    const waiters = waiting.get(owner) ?? new Set();
-    waiting.set(owner, waiters.add(turn.resolve));
-    const timer = isPatient ? undefined : setTimeout(giveUp, waitMs);
-    function giveUp(): void {
-      leave(owner, turn.resolve);
+    const waiters = this.#waiting.get(owner) ?? new Set();
+    this.#waiting.set(owner, waiters.add(turn.resolve));
+    const giveUp = () => {
+      this.#leave(owner, turn.resolve);
       turn.reject(new PlantStoreError("overloaded"));
-    }
+    };
+    const timer = isPatient ? undefined : setTimeout(giveUp, this.#options.waitMs);
     try {
       await turn.promise;
     } finally {
@@ -88,16 +101,4 @@ export function createFairQueue({ slots, ownerSlots, waitingMax, waitMs }: FairQ
       release();
     }
   }
-
-  return {
-    async run(work, caller) {
-      if (mayBegin(caller.owner)) begin(caller.owner);
-      else await wait(caller);
-      try {
-        return await work();
-      } finally {
-        end(caller.owner);
-      }
-    },
-  };
 }

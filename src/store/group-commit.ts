@@ -8,24 +8,7 @@ import type { Size } from "./commit-size.ts";
 import type { PlantStore } from "./plants.ts";
 import type { TokenChange, TokenOutcome } from "./tokens.ts";
 import { createWaitingLine } from "./waiting-line.ts";
-import type { LineLimits } from "./waiting-line.ts";
-
-/**
- * Group commit: changes that arrive while commits run go into the next one. One fsync serves many requests, and each
- * response still follows its own commit.
- */
-export type GroupCommit = Readonly<{
-  /** They keep the promises of the stores. Past the limits they reject with `overloaded` or `store_unavailable`. */
-  create: PlantStore["create"];
-  compareAndSwap: PlantStore["compareAndSwap"];
-  changeToken(change: TokenChange, owner?: Owner): Promise<TokenOutcome>;
-  /** Resolves once the changes that gather now, if any do, have begun: what must not overtake them waits for it. */
-  gathered(): Promise<void>;
-  /** Whether a change of this owner would be refused now, because too many wait. */
-  isFull(owner?: Owner): boolean;
-  /** Refuses waiting changes, by default with `draining`. Resolves once the running commits have ended. */
-  close(why?: PlantStoreError): Promise<void>;
-}>;
+import type { LineLimits, WaitingLine } from "./waiting-line.ts";
 
 /** What bounds the wait of a change. */
 export type QueueLimits = LineLimits &
@@ -50,42 +33,114 @@ type GroupCommitOptions = QueueLimits &
 
 const NO_TEXT: Size = { characters: 0, searched: 0 };
 
-export function createGroupCommit({ commit, inFlightMax, gatherTurns, waitMs, meter, ...limits }: GroupCommitOptions): GroupCommit {
-  const { now } = limits;
-  const waiting = createWaitingLine(limits);
-  const running = new Map<Batch, Promise<void>>();
-  let round: Promise<void> | undefined;
-  let watch: ReturnType<typeof setTimeout> | undefined;
-  let closed: PlantStoreError | undefined;
-  const unwatch = meter.watch(() => {
-    const first = waiting.first();
-    return { changes: waiting.changes(), oldestMs: first ? now() - first.since : 0 };
-  });
+/**
+ * Group commit: changes that arrive while commits run go into the next one. One fsync serves many requests, and each
+ * response still follows its own commit.
+ */
+export class GroupCommit {
+  readonly #options: GroupCommitOptions;
+  readonly #waiting: WaitingLine;
+  readonly #running = new Map<Batch, Promise<void>>();
+  readonly #unwatch: () => void;
+  #round: Promise<void> | undefined;
+  #watch: ReturnType<typeof setTimeout> | undefined;
+  #closed: PlantStoreError | undefined;
 
-  async function run(): Promise<void> {
-    while (waiting.first()) {
-      for (let turn = 0; turn < gatherTurns; turn += 1) await new Promise(setImmediate);
-      await waitForSlot();
-      beginNext();
-      await waitForSlot();
+  constructor(options: GroupCommitOptions) {
+    const { now, meter } = options;
+    const waiting = createWaitingLine(options);
+    this.#options = options;
+    this.#waiting = waiting;
+    this.#unwatch = meter.watch(() => {
+      const first = waiting.first();
+      return { changes: waiting.changes(), oldestMs: first ? now() - first.since : 0 };
+    });
+  }
+
+  // These keep the promises of the stores. Past the limits they reject with `overloaded` or `store_unavailable`.
+
+  readonly create: PlantStore["create"] = async (plant, { owner = "", whileWriting } = {}) => {
+    const batch = this.#join(owner, { characters: charactersOf(plant), searched: searchedOf(plant) });
+    const at = batch.creates.push(plant) - 1;
+    if (whileWriting) batch.onBegin.push(whileWriting);
+    const { creates } = await this.#awaitOutcomes(batch);
+    return settle(orThrow(creates?.[at]));
+  };
+
+  readonly compareAndSwap: PlantStore["compareAndSwap"] = async (swap, owner = "") => {
+    const size = { characters: charactersOf(swap.from) + charactersOf(swap.to), searched: searchedOf(swap.to) };
+    const batch = this.#join(owner, size);
+    const at = batch.swaps.push(swap) - 1;
+    const { swaps } = await this.#awaitOutcomes(batch);
+    return orThrow(swaps?.[at]) ?? false;
+  };
+
+  readonly changeToken = async (token: TokenChange, owner: Owner = ""): Promise<TokenOutcome> => {
+    const batch = this.#join(owner, NO_TEXT);
+    const at = batch.tokens.push(token) - 1;
+    const { tokens } = await this.#awaitOutcomes(batch);
+    return tokens?.[at];
+  };
+
+  /** Whether a change of this owner would be refused now, because too many wait. */
+  readonly isFull = (owner: Owner = ""): boolean => this.#waiting.isFull(owner);
+
+  /** Resolves once the changes that gather now, if any do, have begun: what must not overtake them waits for it. */
+  readonly gathered = async (): Promise<void> => {
+    const first = this.#waiting.first();
+    // Behind a commit that runs, others find the changes that wait begun in their turn.
+    if (first && this.#running.size === 0) await new Promise<void>((resolve) => first.onLeave.push(resolve));
+  };
+
+  /** Refuses waiting changes, by default with `draining`. Resolves once the running commits have ended. */
+  async close(why = new PlantStoreError("draining")): Promise<void> {
+    this.#closed = why;
+    while (this.#waiting.first()) this.#refuse(why);
+    await this.#round;
+    await Promise.all(this.#running.values());
+    this.#unwatch();
+  }
+
+  /** A waiting batch, with room for a change of this size. */
+  #join(owner: Owner, size: Size): Batch {
+    if (this.#closed) throw this.#closed;
+    const batch = this.#waiting.join(owner, size);
+    this.#round ??= this.#run();
+    this.#startWatch();
+    return batch;
+  }
+
+  /** To be called when a change has been added to its batch. One promise for all of them: there are many. */
+  #awaitOutcomes(batch: Batch): Promise<Outcomes> {
+    const { meter, inFlightMax } = this.#options;
+    if (meter.tracer) batch.traced.push(meter.tracer.active());
+    if (this.#running.size < inFlightMax && this.#waiting.isEnough(batch)) this.#beginNext();
+    return batch.outcomes.promise;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#waiting.first()) {
+      for (let turn = 0; turn < this.#options.gatherTurns; turn += 1) await new Promise(setImmediate);
+      await this.#waitForSlot();
+      this.#beginNext();
+      await this.#waitForSlot();
     }
-    round = undefined;
+    this.#round = undefined;
   }
 
-  async function waitForSlot(): Promise<void> {
-    while (running.size >= inFlightMax) await Promise.race(running.values());
+  async #waitForSlot(): Promise<void> {
+    while (this.#running.size >= this.#options.inFlightMax) await Promise.race(this.#running.values());
   }
 
-  function beginNext(): void {
-    const batch = waiting.shift();
+  #beginNext(): void {
+    const batch = this.#waiting.shift();
     if (!batch) return;
-    running.set(
-      batch,
-      commitBatch(batch).then(() => void running.delete(batch)),
-    );
+    const ended = this.#commit(batch).then(() => void this.#running.delete(batch));
+    this.#running.set(batch, ended);
   }
 
-  async function commitBatch(batch: Batch): Promise<void> {
+  async #commit(batch: Batch): Promise<void> {
+    const { commit, meter, now } = this.#options;
     const started = now();
     const endTrace = meter.tracer?.begin(batch.traced);
     try {
@@ -102,73 +157,25 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, waitMs, me
   }
 
   /** Rejects what has waited too long. A commit that is abandoned may still succeed: its outcome is unknown. */
-  function expire(): void {
-    watch = undefined;
+  #expire(): void {
+    const { now, waitMs } = this.#options;
+    const waiting = this.#waiting;
     const oldest = now() - waitMs;
-    for (const batch of running.keys()) if (batch.since < oldest) batch.outcomes.reject(new PlantStoreError("store_unavailable"));
-    for (let first = waiting.first(); first && first.since < oldest; first = waiting.first()) refuse(new PlantStoreError("overloaded"));
-    if (round || running.size > 0) startWatch();
+    this.#watch = undefined;
+    for (const batch of this.#running.keys()) if (batch.since < oldest) batch.outcomes.reject(new PlantStoreError("store_unavailable"));
+    for (let first = waiting.first(); first && first.since < oldest; first = waiting.first())
+      this.#refuse(new PlantStoreError("overloaded"));
+    if (this.#round || this.#running.size > 0) this.#startWatch();
   }
 
-  function startWatch(): void {
-    watch ??= setTimeout(expire, waitMs / 4).unref();
+  #startWatch(): void {
+    if (!this.#watch) this.#watch = setTimeout(() => this.#expire(), this.#options.waitMs / 4).unref();
   }
 
   /** Refuses the batch that has waited longest. */
-  function refuse(why: PlantStoreError): void {
-    waiting.shift()?.outcomes.reject(why);
+  #refuse(why: PlantStoreError): void {
+    this.#waiting.shift()?.outcomes.reject(why);
   }
-
-  /** A waiting batch, with room for a change of this size. */
-  function join(owner: Owner, size: Size): Batch {
-    if (closed) throw closed;
-    const batch = waiting.join(owner, size);
-    round ??= run();
-    startWatch();
-    return batch;
-  }
-
-  /** To be called when a change has been added to its batch. One promise for all of them: there are many. */
-  function awaitOutcomes(batch: Batch): Promise<Outcomes> {
-    if (meter.tracer) batch.traced.push(meter.tracer.active());
-    if (running.size < inFlightMax && waiting.isEnough(batch)) beginNext();
-    return batch.outcomes.promise;
-  }
-
-  return {
-    isFull: (owner = "") => waiting.isFull(owner),
-    async gathered() {
-      const first = waiting.first();
-      // Behind a commit that runs, others find the changes that wait begun in their turn.
-      if (first && running.size === 0) await new Promise<void>((resolve) => first.onLeave.push(resolve));
-    },
-    async create(plant, { owner = "", whileWriting } = {}) {
-      const batch = join(owner, { characters: charactersOf(plant), searched: searchedOf(plant) });
-      const at = batch.creates.push(plant) - 1;
-      if (whileWriting) batch.onBegin.push(whileWriting);
-      const { creates } = await awaitOutcomes(batch);
-      return settle(orThrow(creates?.[at]));
-    },
-    async compareAndSwap(swap, owner = "") {
-      const batch = join(owner, { characters: charactersOf(swap.from) + charactersOf(swap.to), searched: searchedOf(swap.to) });
-      const at = batch.swaps.push(swap) - 1;
-      const { swaps } = await awaitOutcomes(batch);
-      return orThrow(swaps?.[at]) ?? false;
-    },
-    async changeToken(token, owner = "") {
-      const batch = join(owner, NO_TEXT);
-      const at = batch.tokens.push(token) - 1;
-      const { tokens } = await awaitOutcomes(batch);
-      return tokens?.[at];
-    },
-    async close(why = new PlantStoreError("draining")) {
-      closed = why;
-      while (waiting.first()) refuse(why);
-      await round;
-      await Promise.all(running.values());
-      unwatch();
-    },
-  };
 }
 
 function orThrow<Made>(outcome: Made | Error): Made {

@@ -9,7 +9,7 @@ export type QueuedPlants = Pick<PlantStore, "list" | "listOrdered" | "count" | "
 /** The plants for one caller, the owner of its shares. */
 export type PlantsFor = (owner: Owner) => QueuedPlants;
 
-type QueueOptions = Readonly<{ queue: FairQueue; isPatient: boolean }>;
+type QueueOptions = Readonly<{ queue: Pick<FairQueue, "run">; isPatient: boolean }>;
 
 /** Work that shares a few workers with other callers goes through the fair queue. `isPatient`: see there. */
 export function queuePlants(plants: PlantStore, { queue, isPatient }: QueueOptions): PlantsFor {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "bun:test";
 import fc from "fast-check";
-import { createFairQueue } from "../../src/store/fair-queue.ts";
+import { FairQueue } from "../../src/store/fair-queue.ts";
 import type { PlantStore } from "../../src/store/plants.ts";
 import { queuePlants } from "../../src/store/queued-plants.ts";
 import { rejectionOf } from "../support/rejection.ts";
@@ -9,7 +9,7 @@ const LIMITS = { slots: 3, ownerSlots: 2, waitingMax: 100, waitMs: 60_000 };
 
 /** Turns whose work ends only when the test says so: the first one running, or the first one of an owner. */
 function openTurns(limits: Partial<typeof LIMITS> = {}) {
-  const { run } = createFairQueue({ ...LIMITS, ...limits });
+  const { run } = new FairQueue({ ...LIMITS, ...limits });
   const running: Array<{ owner: string; end: () => void }> = [];
   const begun: string[] = [];
   function ask(owner: string, isPatient = false): Promise<void> {
@@ -95,7 +95,7 @@ describe("turns", () => {
   });
 
   it("pass on the result or failure of the work, and the slot to the next", async () => {
-    const { run } = createFairQueue({ ...LIMITS, slots: 1 });
+    const { run } = new FairQueue({ ...LIMITS, slots: 1 });
     const asker = { owner: "a", isPatient: false };
     const failing = run(() => Promise.reject(new Error("broken")), asker);
     const next = run(() => Promise.resolve(5), asker);

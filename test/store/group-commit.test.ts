@@ -1,7 +1,7 @@
 import { PlantStoreError } from "../../src/domain/errors.ts";
 import { describe, expect, it } from "bun:test";
 import { asPlantId } from "../../src/domain/plant.ts";
-import { createGroupCommit } from "../../src/store/group-commit.ts";
+import { GroupCommit } from "../../src/store/group-commit.ts";
 import { createCommitMeter } from "../../src/store/commit-meter.ts";
 import { createMetrics } from "../../src/runtime/metrics.ts";
 import type { Outcomes } from "../../src/store/batch.ts";
@@ -17,7 +17,7 @@ const LARGE = "x".repeat(60_000);
 /** A group commit over a store whose commits end only when the test says so. */
 function groupCommit(limits: { queueMax?: number; waitMs?: number; inFlightMax?: number; enough?: number } = {}) {
   const commits: { size: number; end: PromiseWithResolvers<Outcomes> }[] = [];
-  const group = createGroupCommit({
+  const group = new GroupCommit({
     inFlightMax: 1,
     gatherTurns: 4,
     enough: Infinity,

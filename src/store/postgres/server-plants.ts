@@ -2,9 +2,9 @@ import { PlantStoreError } from "../../domain/errors.ts";
 import type { NewPlant, PlantId } from "../../domain/plant.ts";
 import { coalesceReads } from "../coalesced-reads.ts";
 import type { CommitMeter } from "../commit-meter.ts";
-import { createGroupCommit } from "../group-commit.ts";
+import { GroupCommit } from "../group-commit.ts";
 import type { Changes, Outcome, Outcomes } from "../batch.ts";
-import type { GroupCommit, QueueLimits } from "../group-commit.ts";
+import type { QueueLimits } from "../group-commit.ts";
 import type { ImportOutcome, PlantStore } from "../plants.ts";
 import type { Execute } from "./engine/retry.ts";
 import { toPlant } from "./plant-columns.ts";
@@ -57,8 +57,8 @@ export function createServerPlants({ execute, open, inFlight, limits, meter }: S
   }
 
   // Two queues: a create may be repeated when its outcome is unknown, a swap may not.
-  const creates = createGroupCommit({ commit: commitCreates, inFlightMax: inFlight.creates, meter, ...limits });
-  const changes = createGroupCommit({
+  const creates = new GroupCommit({ commit: commitCreates, inFlightMax: inFlight.creates, meter, ...limits });
+  const changes = new GroupCommit({
     commit: async ({ swaps }) => ({ swaps: await makeSwaps(swapped, swaps) }),
     inFlightMax: inFlight.changes,
     meter,

@@ -2,9 +2,9 @@ import { PlantStoreError } from "../../domain/errors.ts";
 import { queuedChanges, toToken, USE_AHEAD_MS_MAX } from "../tokens.ts";
 import type { StoredRow, Token, TokenChange, TokenOutcome, TokenQuery, TokenStore, TokenUses } from "../tokens.ts";
 import type { CommitMeter } from "../commit-meter.ts";
-import { createGroupCommit } from "../group-commit.ts";
+import { GroupCommit } from "../group-commit.ts";
 import type { Changes, Outcomes } from "../batch.ts";
-import type { GroupCommit, QueueLimits } from "../group-commit.ts";
+import type { QueueLimits } from "../group-commit.ts";
 import type { Execute } from "./engine/retry.ts";
 import {
   CONFIRM_TOKEN,
@@ -119,7 +119,7 @@ export function createTokens({ execute, limits, meter }: TokensOptions): Tokens 
     return { tokens: outcomes };
   }
 
-  const queue = createGroupCommit({ commit, inFlightMax: CHANGES_IN_FLIGHT, meter, ...limits });
+  const queue = new GroupCommit({ commit, inFlightMax: CHANGES_IN_FLIGHT, meter, ...limits });
 
   return {
     tokens: {

@@ -3,9 +3,8 @@ import { createPace } from "../../runtime/event-loop.ts";
 import type { NewPlant, PlantId } from "../../domain/plant.ts";
 import { coalesceReads } from "../coalesced-reads.ts";
 import { COUNTED_MAX, toCount } from "../counts.ts";
-import { createGroupCommit } from "../group-commit.ts";
+import { GroupCommit } from "../group-commit.ts";
 import type { Changes, Outcome, Outcomes } from "../batch.ts";
-import type { GroupCommit } from "../group-commit.ts";
 import type { ImportOptions, PlantStore } from "../plants.ts";
 import { createSnapshots } from "../snapshots.ts";
 import { translated } from "./engine/failure.ts";
@@ -88,7 +87,7 @@ export function createPlants({ writer, reader, takeSnapshot, searcher, queueMax,
     return searcher;
   }
 
-  const group = createGroupCommit({
+  const group = new GroupCommit({
     commit,
     inFlightMax: 1,
     gatherTurns: GATHER_TURNS,
