@@ -64,8 +64,8 @@ const TOKEN_FRESH_MS = 500;
 const TOKEN_CACHE_MAX = 10_000;
 
 /** The app of a service: it answers every operation of the contract from the store. */
-export function createServiceApp({ config, store, first, usage, metrics, ...shared }: ServiceAppOptions): App {
-  const { bodyBytesMax, origins } = config;
+export function createServiceApp(options: ServiceAppOptions): App {
+  const { config, store, first, usage, metrics } = options;
   const authenticator = createAuthenticator({
     tokens: store.tokens,
     freshMs: TOKEN_FRESH_MS,
@@ -73,30 +73,25 @@ export function createServiceApp({ config, store, first, usage, metrics, ...shar
     now: Date.now,
   });
   return new App({
-    ...shared,
-    handlers: handlersOf({ config, store, first, usage, authenticator, ...shared }),
+    ...options,
+    handlers: handlersOf(options, authenticator),
     authenticator,
     onAdmit(token) {
       const time = Date.now();
       usage.note(token, time);
       first.admitted(token, time);
     },
-    admission: admissionOf({ config, store, ...shared }),
+    admission: admissionOf(options),
     responseBudget: createResponseBudget(config),
     clientAddress: clientAddress({ proxies: config.trustedProxies, header: config.trustedHeader }),
     meter: createRequestMeter(metrics),
-    origins,
-    bodyBytesMax,
+    origins: config.origins,
+    bodyBytesMax: config.bodyBytesMax,
   });
 }
 
-type HandlerParts = Pick<
-  ServiceAppOptions,
-  "config" | "contract" | "store" | "first" | "usage" | "audit" | "running" | "log" | "isDraining"
-> &
-  Readonly<{ authenticator: Authenticator }>;
-
-function handlersOf({ config, contract, store, first, usage, audit, running, log, isDraining, authenticator }: HandlerParts): Handlers {
+function handlersOf(options: ServiceAppOptions, authenticator: Authenticator): Handlers {
+  const { config, contract, store, first, usage, audit, running, log, isDraining } = options;
   const { plants, tokens } = store;
   const { bodyBytesMax } = config;
   const represent = createRepresent();
@@ -119,9 +114,7 @@ function handlersOf({ config, contract, store, first, usage, audit, running, log
   };
 }
 
-type AdmissionParts = Pick<ServiceAppOptions, "config" | "store" | "running" | "isDraining">;
-
-function admissionOf({ config: { bodyBytesMax }, store, running, isDraining }: AdmissionParts): Admission {
+function admissionOf({ config: { bodyBytesMax }, store, running, isDraining }: ServiceAppOptions): Admission {
   return createAdmission({
     isFull(name, owner) {
       if (name === "imports") return !running.import.hasRoom(owner);

@@ -5,8 +5,11 @@ import { findUnfit } from "../runtime/file-system.ts";
 import { FLOODS_MS } from "../runtime/flood-log.ts";
 import { createFairShares } from "../runtime/fair-shares.ts";
 import { createAudit } from "../auth/audit.ts";
+import type { Audit } from "../auth/audit.ts";
 import { openFirstToken } from "../auth/first-token.ts";
+import type { FirstToken } from "../auth/first-token.ts";
 import { createUsage } from "../auth/usage.ts";
+import type { Usage } from "../auth/usage.ts";
 import { BULKS_MAX, EXPORTS_MAX, IMPORTS_MAX } from "./concurrency.ts";
 import type { Config } from "./config.ts";
 import { loadContract } from "../domain/contract.ts";
@@ -14,9 +17,9 @@ import type { Contract } from "../domain/contract.ts";
 import { findExposed, firstTokenFile } from "../runtime/data-folder.ts";
 import { createMetricsApp } from "../http/metrics.ts";
 import { createRateLimits } from "../http/rate-limits.ts";
+import type { RateLimits } from "../http/rate-limits.ts";
 import { HttpServer } from "../http/server.ts";
 import { loadStatic } from "../http/static.ts";
-import type { Static } from "../http/static.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Metrics } from "../runtime/metrics.ts";
 import { addProcessMetrics } from "../runtime/process-metrics.ts";
@@ -59,74 +62,44 @@ const USAGE_STOP_MS_MAX = 300;
 
 /** Builds and starts the whole service. `stop` closes everything that it opens. */
 export async function start(config: Config, options: StartOptions): Promise<Running> {
-  const { metrics, onFatal, socketFd, web = WEB } = options;
-  const contract = loadContract();
-  const files = loadStatic(web);
-  const tracing = await loadTracing(config, contract, options);
-  const { log } = tracing ?? options;
-  const opened = await openStore(config, { isServing: true, isNew: true, log, metrics, tracer: tracing?.commits, onFatal });
-  const store = tracing
-    ? { ...opened, plants: tracing.traced("plants", opened.plants), tokens: tracing.traced("tokens", opened.tokens) }
-    : opened;
-  let metricsServer: HttpServer | undefined;
+  const opened = new AsyncDisposableStack();
   try {
-    warnOfFolder(config, log);
-    metricsServer = config.metrics && startMetricsServer(config.metrics, metrics, log);
-    return await serve({ config, contract, files, store, tracing, metricsServer, log, metrics, socketFd });
+    return await open(config, options, opened);
   } catch (reason) {
-    await metricsServer?.stop(0);
-    await Promise.all([tracing?.stop(), store.close()]);
+    await opened.disposeAsync();
     throw reason;
   }
 }
 
-type Parts = Pick<StartOptions, "log" | "metrics" | "socketFd"> &
-  Readonly<{
-    config: Config;
-    contract: Contract;
-    files: Static;
-    store: Store;
-    tracing: Tracing | undefined;
-    metricsServer: HttpServer | undefined;
-  }>;
+/** Each part stands above those that need it. `opened`: what closes each of them, which is called from the last to the first. */
+async function open(config: Config, options: StartOptions, opened: AsyncDisposableStack): Promise<Running> {
+  const { metrics, onFatal, socketFd, web = WEB } = options;
+  const contract = loadContract();
+  const files = loadStatic(web);
+  const tracing = await loadTracing(config, contract, options);
+  opened.defer(() => tracing?.stop());
+  const { log } = tracing ?? options;
+  const untraced = await openStore(config, { isServing: true, isNew: true, log, metrics, tracer: tracing?.commits, onFatal });
+  opened.defer(() => untraced.close());
+  const store = tracing ? withTraces(untraced, tracing) : untraced;
+  warnOfFolder(config, log);
+  const metricsServer = config.metrics && startMetricsServer(config.metrics, metrics, log);
+  opened.defer(() => metricsServer?.stop(0));
 
-/** Serves what is open, until `stop` closes it. */
-async function serve({ tracing, metricsServer, socketFd, ...parts }: Parts): Promise<Running> {
-  const { config, store, log, metrics } = parts;
-  const { tokens } = store;
-  const first = await openFirstToken({ tokens, path: firstTokenFile(config.data), random: randomBytes, now: Date.now, log });
-  const usage = createUsage(tokens);
+  const first = await openFirstToken({ tokens: store.tokens, path: firstTokenFile(config.data), random: randomBytes, now: Date.now, log });
+  const usage = createUsage(store.tokens);
   const audit = createAudit({ log, changes: config.logChanges });
   const limits = createRateLimits({ ...ratesOf(config), log });
-  const running = {
-    import: createFairShares(IMPORTS_MAX),
-    export: createFairShares(EXPORTS_MAX),
-    bulk: createFairShares(BULKS_MAX),
-  };
+  opened.defer(startFlushing({ first, usage, audit, limits }));
+
+  const running = { import: createFairShares(IMPORTS_MAX), export: createFairShares(EXPORTS_MAX), bulk: createFairShares(BULKS_MAX) };
   let isDraining = false;
-  const app = createServiceApp({
-    ...parts,
-    first,
-    usage,
-    audit,
-    limits,
-    running,
-    tracer: tracing?.requests,
-    isDraining: () => isDraining,
-  });
+  const shared = { first, usage, audit, limits, running, metrics, log, tracer: tracing?.requests };
+  const app = createServiceApp({ config, contract, files, store, ...shared, isDraining: () => isDraining });
   const server = new HttpServer({ ...config, answer: app.answer, refuse: app.refuse, socketFd, portFlag: "--port", log });
   addServiceMetrics(metrics, { server, running, store, data: config.data });
-  const stopMeasuring = addProcessMetrics(metrics);
-  // Start the timers last: if a step above fails, nothing would clear them.
-  const everyMinute = setInterval(() => {
-    audit.flushChanges();
-    void Promise.all([usage.flush(), first.check()]);
-  }, MINUTE_MS).unref();
-  const flushRefused = () => {
-    audit.flushRefusals();
-    limits.flush();
-  };
-  const everyTenSeconds = setInterval(flushRefused, FLOODS_MS).unref();
+  opened.defer(addProcessMetrics(metrics));
+  opened.defer(() => server.stop(config.drainMs));
   return {
     url: server.url,
     tracesUrl: config.traces?.url,
@@ -137,16 +110,34 @@ async function serve({ tracing, metricsServer, socketFd, ...parts }: Parts): Pro
     async stop() {
       isDraining = true;
       await sleep(config.drainDelayMs);
-      await server.stop(config.drainMs);
-      clearInterval(everyMinute);
-      clearInterval(everyTenSeconds);
-      stopMeasuring();
-      await metricsServer?.stop(0);
-      audit.flushChanges();
-      flushRefused();
-      await Promise.race([usage.flush(), sleep(USAGE_STOP_MS_MAX, undefined, { ref: false })]);
-      await Promise.all([tracing?.stop(), store.close()]);
+      await opened.disposeAsync();
     },
+  };
+}
+
+function withTraces(store: Store, { traced }: Tracing): Store {
+  return { ...store, plants: traced("plants", store.plants), tokens: traced("tokens", store.tokens) };
+}
+
+type Flushed = Readonly<{ first: FirstToken; usage: Usage; audit: Audit; limits: RateLimits }>;
+
+/** Stores and logs now and then what was noted. Returns what ends that, and does it a last time. */
+function startFlushing({ first, usage, audit, limits }: Flushed): () => Promise<void> {
+  function flushRefused(): void {
+    audit.flushRefusals();
+    limits.flush();
+  }
+  const everyMinute = setInterval(() => {
+    audit.flushChanges();
+    void Promise.all([usage.flush(), first.check()]);
+  }, MINUTE_MS).unref();
+  const everyTenSeconds = setInterval(flushRefused, FLOODS_MS).unref();
+  return async () => {
+    clearInterval(everyMinute);
+    clearInterval(everyTenSeconds);
+    audit.flushChanges();
+    flushRefused();
+    await Promise.race([usage.flush(), sleep(USAGE_STOP_MS_MAX, undefined, { ref: false })]);
   };
 }
 
