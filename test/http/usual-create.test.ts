@@ -4,23 +4,9 @@ import { PlantStoreError } from "../../src/domain/errors.ts";
 import { parseBody } from "../../src/http/request-body.ts";
 import { decodeBody, parseJson } from "../../src/domain/json.ts";
 import { checkBody } from "../../src/domain/validation.ts";
-import { below, openRandom, pick, seedOf } from "../support/random.ts";
+import { below, openRandom, partsOf, pick, seedOf } from "../support/random.ts";
 
-const IDS = [
-  "0",
-  "-0",
-  "7",
-  "-7",
-  "07",
-  "1.0",
-  "1e3",
-  "9007199254740993",
-  "999999999999999999",
-  "9223372036854775807",
-  "9223372036854775808",
-  '"7"',
-  "null",
-];
+const IDS = partsOf(`0|-0|7|-7|07|1.0|1e3|9007199254740993|999999999999999999|9223372036854775807|9223372036854775808|"7"|null`);
 const TEXTS = [
   "x".repeat(3000),
   "",

@@ -27,3 +27,8 @@ export function seedOf(what: string): number {
   console.log(`${what}: seed ${seed} (set TEST_SEED to repeat)`);
   return seed;
 }
+
+/** The parts between bars. A line of the text may end after a bar. */
+export function partsOf(text: string): string[] {
+  return text.split(/\|(?:\n +)?/);
+}

@@ -1,5 +1,5 @@
 import { CORPUS } from "../../corpus.ts";
-import { below, pick } from "../random.ts";
+import { below, partsOf, pick } from "../random.ts";
 import type { Random } from "../random.ts";
 
 /** What the last request of each stream asks for: where the others end shows in whether it is understood. */
@@ -18,19 +18,16 @@ UNDERSTOOD.push("CONNECT plants:80 HTTP/1.1\r\nHost: plants\r\nContent-Length: 2
 const REFUSED_ONE_IN = 6;
 
 /** Lines that say something about the connection, besides those of the corpus. */
-const LINES = `Connection: keep-alive|Connection: close|Connection: Close, x|Connection: keep-alive, close|Connection: ,|Connection:|
-Connection: close\r\nConnection: keep-alive|Connection: closed|Connection: clo se|Connection: Upgrade\r\nUpgrade: websocket|TE: trailers|Expect: x|Upgrade: h2c|
-Proxy-Connection: close|Trailer: Content-Length|Connection: content-length|!#$%&'*+-.^_\`~1: y|X: "a\\"b"|Content-Length: 1, 1|
-Content-Length: 01, 1|Content-Length: 1\r\nContent-Length: 01|Content-Length: -0|Transfer-Encoding: x,chunked|Transfer-Encoding:\t`.split(
-  /\|\n?/,
-);
+const LINES =
+  partsOf(`Connection: keep-alive|Connection: close|Connection: Close, x|Connection: keep-alive, close|Connection: ,|Connection:|
+  Connection: close\r\nConnection: keep-alive|Connection: closed|Connection: clo se|Connection: Upgrade\r\nUpgrade: websocket|TE: trailers|Expect: x|Upgrade: h2c|
+  Proxy-Connection: close|Trailer: Content-Length|Connection: content-length|!#$%&'*+-.^_\`~1: y|X: "a\\"b"|Content-Length: 1, 1|
+  Content-Length: 01, 1|Content-Length: 1\r\nContent-Length: 01|Content-Length: -0|Transfer-Encoding: x,chunked|Transfer-Encoding:\t`);
 
 /** What is put in anywhere, or in place of something. */
 const PIECES =
-  `\r|\n|\r\n|\r\n\r\n|\r\n |\n\r| |\t|:|\0|0|;|,|-|+|/|?|#|%|%2F|%zz|"|=|\v|\f|\u0001|\u007f|\u0080|\u00a0|\u00ff|\u00c3\u00a9|a|F|x|
-0x|1.0|HTTP/1.0|chunked|identity|GET |CONNECT |http://|;a="b|;a=\u00ff|\r\nX: y|\r\nContent-Length: 1|\r\nTransfer-Encoding: chunked`.split(
-    /\|\n?/,
-  );
+  partsOf(`\r|\n|\r\n|\r\n\r\n|\r\n |\n\r| |\t|:|\0|0|;|,|-|+|/|?|#|%|%2F|%zz|"|=|\v|\f|\u0001|\u007f|\u0080|\u00a0|\u00ff|\u00c3\u00a9|a|F|x|
+  0x|1.0|HTTP/1.0|chunked|identity|GET |CONNECT |http://|;a="b|;a=\u00ff|\r\nX: y|\r\nContent-Length: 1|\r\nTransfer-Encoding: chunked`);
 
 /** Up to three requests in a row as bytes, one character for each, and the last one behind them: often with something odd. */
 export function drawStream(random: Random): string {

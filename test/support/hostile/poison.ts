@@ -1,5 +1,5 @@
 import { ALPHABETS } from "../growth.ts";
-import { below, pick } from "../random.ts";
+import { below, partsOf, pick } from "../random.ts";
 import type { Random } from "../random.ts";
 
 // Pieces of requests that are mistakes, or meant to do harm. In all of these texts one letter is one byte, so
@@ -14,139 +14,27 @@ const EDGES = [0n, 2n ** 31n, -(2n ** 31n), 2n ** 53n, -(2n ** 53n), 10n ** 18n,
  */
 const EDGE_REACH = 60;
 
-const BAD_NUMBERS = [
-  [
-    "9223372036854775808",
-    "-9223372036854775809",
-    "18446744073709551616",
-    "99999999999999999999",
-    "1e400",
-    "-1e400",
-    "1E-400",
-    "1e999999999",
-  ],
-  [
-    "1e-999999999",
-    "0.1",
-    "1.5",
-    "150e-1",
-    "0.1e1",
-    "0.99999999999999999999",
-    "9223372036854775807.5",
-    "-0",
-    "-0.0",
-    "0e400",
-    "1e18",
-    "1e19",
-  ],
-  ["01", "-01", "+1", ".5", "5.", "1e", "1e+", "0x10", "1_000", "NaN", "Infinity", "-Infinity", "-", "--1", "1n", "\xd9\xa1", "1 2", "1,5"],
-].flat();
+const BAD_NUMBERS =
+  partsOf(`9223372036854775808|-9223372036854775809|18446744073709551616|99999999999999999999|1e400|-1e400|1E-400|1e999999999|1e-999999999|
+  0.1|1.5|150e-1|0.1e1|0.99999999999999999999|9223372036854775807.5|-0|-0.0|0e400|1e18|1e19|01|-01|+1|.5|5.|1e|1e+|0x10|1_000|NaN|
+  Infinity|-Infinity|-|--1|1n|\xd9\xa1|1 2|1,5`);
 
 /** What a JSON string may contain. */
-const STRING_PIECES = [
-  [
-    "oak",
-    "Monstera deliciosa",
-    " ",
-    "\\n",
-    "\\t",
-    "\\\\",
-    '\\"',
-    "\\/",
-    "\\u0000",
-    "\\u0001",
-    "\\u001f",
-    "\\u007f",
-    "\\u00e9",
-    "%00",
-    "'",
-    "`",
-    "$",
-  ],
-  [
-    "\\ud83c\\udf35",
-    "\\ud800",
-    "\\udc00",
-    "\\udfff\\ud800",
-    "\\uD83C",
-    "\\u2028",
-    "\\ufeff",
-    "\\ufffe",
-    "\\uffff",
-    "\\u202e",
-    "\\u0301",
-    "\\u0130",
-  ],
-  [
-    "\\u00",
-    "\\x41",
-    "\\",
-    "\\u{41}",
-    "\0",
-    "\x01",
-    "\n",
-    "\r",
-    "\t",
-    "\x7f",
-    "\x1f",
-    "</script>",
-    "=1+1",
-    "@cmd",
-    "{{7*7}}",
-    "../..",
-    "${x}",
-  ],
-].flat();
+const STRING_PIECES =
+  partsOf(`oak|Monstera deliciosa| |\\n|\\t|\\\\|\\"|\\/|\\u0000|\\u0001|\\u001f|\\u007f|\\u00e9|%00|'|\`|$|\\ud83c\\udf35|\\ud800|\\udc00|
+  \\udfff\\ud800|\\uD83C|\\u2028|\\ufeff|\\ufffe|\\uffff|\\u202e|\\u0301|\\u0130|\\u00|\\x41|\\|\\u{41}|\x00|\x01|\n|\r|\t|\x7f|
+  \x1f|</script>|=1+1|@cmd|{{7*7}}|../..|\${x}`);
 
 /**
  * UTF-8 and what only looks like it: overlong forms, surrogates, beyond U+10FFFF, cut, stray and with a byte order
  * mark.
  */
-const BYTE_PIECES = [
-  [
-    "\xc3\xa9",
-    "\xe6\xa3\xae",
-    "\xf0\x9f\x8c\xb5",
-    "\xe2\x80\xa8",
-    "\xef\xbb\xbf",
-    "\xef\xbf\xbe",
-    "\xd7\xa9\xd7\x9c",
-    "e\xcc\x81",
-    "\xf0\x9f\x91\xa9\xe2\x80\x8d",
-  ],
-  [
-    "\xc0\x80",
-    "\xc1\xbf",
-    "\xe0\x80\x80",
-    "\xf0\x80\x80\x80",
-    "\xed\xa0\x80",
-    "\xed\xbf\xbf",
-    "\xf4\x90\x80\x80",
-    "\xf5\x80\x80\x80",
-    "\xff",
-    "\xfe",
-  ],
-  ["\xe2\x82", "\xf0\x9f\x8c", "\x80", "\xbf", "\xc3"],
-].flat();
+const BYTE_PIECES = partsOf(`\xc3\xa9|\xe6\xa3\xae|\xf0\x9f\x8c\xb5|\xe2\x80\xa8|\xef\xbb\xbf|\xef\xbf\xbe|\xd7\xa9\xd7\x9c|e\xcc\x81|
+  \xf0\x9f\x91\xa9\xe2\x80\x8d|\xc0\x80|\xc1\xbf|\xe0\x80\x80|\xf0\x80\x80\x80|\xed\xa0\x80|\xed\xbf\xbf|\xf4\x90\x80\x80|
+  \xf5\x80\x80\x80|\xff|\xfe|\xe2\x82|\xf0\x9f\x8c|\x80|\xbf|\xc3`);
 
 /** Keys with a meaning somewhere. One is `id` in disguise. */
-const KEYS = [
-  "__proto__",
-  "constructor",
-  "toString",
-  "prototype",
-  "hasOwnProperty",
-  "length",
-  "",
-  "ID",
-  "id ",
-  "\\u0069d",
-  "n\\u0061me",
-  "tag",
-  "0",
-  "$ref",
-  "\\u0000",
-];
+const KEYS = partsOf(`__proto__|constructor|toString|prototype|hasOwnProperty|length||ID|id |\\u0069d|n\\u0061me|tag|0|$ref|\\u0000`);
 
 const BODY_BYTES_MAX = 65_536;
 
@@ -277,18 +165,9 @@ export function drawNdjson(random: Random): string {
   return (random() < 0.1 ? "\xef\xbb\xbf" : "") + lines.join("") + (random() < 0.3 ? drawPlant(random) : "");
 }
 
-const HEADERS = [
-  "id,name,tag",
-  "id;name;tag",
-  "tag\tname\tid",
-  "catalogNumber,scientificName,vernacularName",
-  '"id","name"',
-  "ID , Name,x,tag",
-  "id,id,name",
-  "id",
-  "",
-  "name",
-];
+const HEADERS = partsOf(
+  `id,name,tag|id;name;tag|tag\tname\tid|catalogNumber,scientificName,vernacularName|"id","name"|ID , Name,x,tag|id,id,name|id||name`,
+);
 
 /** A file with a plant a row, as spreadsheets and people write it. */
 export function drawCsv(random: Random): string {
@@ -303,27 +182,7 @@ export function drawCsv(random: Random): string {
   return random() < 0.1 ? damage(random, text) : text;
 }
 
-const CELLS = [
-  '=HYPERLINK("x")',
-  "+1",
-  "-1",
-  "@SUM(A1)",
-  "\t=1",
-  "",
-  '""',
-  '"',
-  'a"b',
-  '"a""b"',
-  '"a"b',
-  '"a\nb"',
-  '"a\rb"',
-  '"a\r\nb"',
-  '"never closed',
-  " oak ",
-  "'oak",
-  ";",
-  ",",
-];
+const CELLS = partsOf(`=HYPERLINK("x")|+1|-1|@SUM(A1)|\t=1||""|"|a"b|"a""b"|"a"b|"a\nb"|"a\rb"|"a\r\nb"|"never closed| oak |'oak|;|,`);
 
 function drawCell(random: Random): string {
   const lot = random();
