@@ -3,7 +3,7 @@ import { ChunkedDecoder } from "../../src/http/wire/chunked.ts";
 import type { HttpRequest } from "../../src/http/wire/request.ts";
 import type { HttpResponse } from "../../src/http/wire/response.ts";
 import { createTaskQueue } from "../../src/runtime/event-loop.ts";
-import { GROWTH_MAX, growthOf } from "../support/growth.ts";
+import { GROWTH_MAX, growthOf } from "../support/growth/growth.ts";
 import { fault, hold, OK } from "../support/held-connection.ts";
 import { threadMs } from "../support/processor.ts";
 import { statusesIn } from "../support/raw-http.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "bun:test";
 import { PlantStoreError } from "../../src/domain/errors.ts";
-import { judge } from "../support/growth.ts";
-import type { Input } from "../support/growth.ts";
+import { judge } from "../support/growth/growth.ts";
+import type { Input } from "../support/growth/growth.ts";
 import { threadMs } from "../support/processor.ts";
 
 const BYTES = 4000;

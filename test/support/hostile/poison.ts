@@ -1,4 +1,4 @@
-import { ALPHABETS } from "../growth.ts";
+import { ALPHABETS } from "../growth/growth.ts";
 import { below, partsOf, pick } from "../random.ts";
 import type { Random } from "../random.ts";
 

@@ -1,5 +1,5 @@
 import { INVALID_LINES } from "../../corpus.ts";
-import { ALPHABETS } from "../growth.ts";
+import { ALPHABETS } from "../growth/growth.ts";
 import { below, openRandom, partsOf, pick } from "../random.ts";
 import type { Random } from "../random.ts";
 import { damage, drawCsv, drawId, drawNdjson, drawPlant, drawText, drawValue } from "./poison.ts";

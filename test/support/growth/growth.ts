@@ -1,6 +1,6 @@
-import { PlantStoreError } from "../../src/domain/errors.ts";
-import { TableError } from "../../src/files/table-error.ts";
-import { threadMs } from "./processor.ts";
+import { PlantStoreError } from "../../../src/domain/errors.ts";
+import { TableError } from "../../../src/files/table-error.ts";
+import { threadMs } from "../processor.ts";
 
 /** Texts that are cheap to send and may be expensive to read: each gives one of a length, in UTF-16 units. */
 export type Alphabet = Readonly<{ alphabet: string; textOf: (length: number) => string }>;
@@ -174,11 +174,11 @@ export type Verdict = Readonly<{
   faults: readonly string[];
 }>;
 
-/** Measures all alphabets at the largest size, and how the work of those that matter grows up to it. */
-export async function judge(input: Input): Promise<Verdict> {
+/** Measures alphabets, as a rule all, at the largest size, and how the work of those that matter grows up to it. */
+export async function judge(input: Input, alphabets = ALPHABETS): Promise<Verdict> {
   const { bytes, meant, work } = input;
   const looks: Look[] = [];
-  for (const alphabet of ALPHABETS) looks.push({ alphabet, ...(await lookAt(work, alphabet, bytes)) });
+  for (const alphabet of alphabets) looks.push({ alphabet, ...(await lookAt(work, alphabet, bytes)) });
   const accepted = looks.filter(({ outcome }) => outcome === "accepted").map(({ alphabet }) => alphabet.alphabet);
   const faults = looks
     .filter(({ stretchMs }) => stretchMs > STRETCH_MS_MAX)

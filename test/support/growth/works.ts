@@ -1,0 +1,414 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { BlockList } from "node:net";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { createAuthenticator } from "../../../src/auth/authenticate.ts";
+import { loadContract } from "../../../src/domain/contract.ts";
+import { exportPlants } from "../../../src/files/export.ts";
+import { toByteText } from "../../../src/files/encodings.ts";
+import { openCellDecoder } from "../../../src/files/cell-decoder.ts";
+import { gunzip } from "../../../src/files/gunzip.ts";
+import { importFile } from "../../../src/files/import.ts";
+import type { FileFormat, ImportSummary } from "../../../src/files/import.ts";
+import { csvWriter } from "../../../src/files/csv-writer.ts";
+import { openSheet } from "../../../src/files/xlsx.ts";
+import { toCsv } from "../../../src/files/sheet.ts";
+import { openZip } from "../../../src/files/zip.ts";
+import { PLAIN } from "../../../src/files/csv-options.ts";
+import type { CsvOptions } from "../../../src/files/csv-options.ts";
+import type { Bytes } from "../../../src/files/bytes.ts";
+import { PlantStoreError } from "../../../src/domain/errors.ts";
+import { createSharedPauses } from "../../../src/runtime/event-loop.ts";
+import { chooseType } from "../../../src/http/accept.ts";
+import { clientAddress, networkOf } from "../../../src/http/client-address.ts";
+import { createCrossOrigin } from "../../../src/http/cross-origin.ts";
+import { parseCursor, toCursor } from "../../../src/http/cursor.ts";
+import { checkBodyHeaders, openBody, readBody } from "../../../src/http/request-body.ts";
+import { plantEtag } from "../../../src/http/etag.ts";
+import { checkIfMatch, isRuledOut } from "../../../src/http/preconditions.ts";
+import { checkHost } from "../../../src/http/host.ts";
+import { loadStatic } from "../../../src/http/static.ts";
+import { listHandlers } from "../../../src/http/plant-lists.ts";
+import { createRepresent } from "../../../src/http/representation.ts";
+import { parseQuery } from "../../../src/http/query.ts";
+import { createRouter } from "../../../src/http/router.ts";
+import type { Handlers } from "../../../src/http/router.ts";
+import { tokenHandlers } from "../../../src/http/tokens.ts";
+import { ArrivingBody } from "../../../src/http/wire/body.ts";
+import { ChunkedDecoder } from "../../../src/http/wire/chunked.ts";
+import { parseFields } from "../../../src/http/wire/fields.ts";
+import type { Fields } from "../../../src/http/wire/fields.ts";
+import { createHeadParser } from "../../../src/http/wire/head.ts";
+import { decodeBody, parseInt64, parseJson } from "../../../src/domain/json.ts";
+import { createLog } from "../../../src/runtime/log.ts";
+import { asPlantId, toText } from "../../../src/domain/plant.ts";
+import type { NewPlant } from "../../../src/domain/plant.ts";
+import { searchableColumnsOf, toQuery } from "../../../src/store/postgres/plant-columns.ts";
+import { fromColumn, toColumn } from "../../../src/store/postgres/engine/text.ts";
+import { nameKey } from "../../../src/domain/name-order.ts";
+import { normalize } from "../../../src/domain/normalization.ts";
+import { openWordIndex } from "../../../src/store/sqlite/search/word-index.ts";
+import { createAudit } from "../../../src/auth/audit.ts";
+import { FairQueue } from "../../../src/store/fair-queue.ts";
+import { queuePlants } from "../../../src/store/queued-plants.ts";
+import { isFound, tokenize } from "../../../src/domain/terms.ts";
+import { findParent } from "../../../src/tracing/trace-context.ts";
+import { checkBody, parsePlant } from "../../../src/domain/validation.ts";
+import { findRepeats } from "../../../web/import/repeats.ts";
+import { makeZip } from "../shelf/workbook.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+import type { Input, Work } from "./growth.ts";
+
+const GUESSING: CsvOptions = { ...PLAIN, ids: { kind: "content" }, encoding: undefined, guess: true };
+const CHOOSING: CsvOptions = { ...PLAIN, columns: { tag: "column 3" } };
+const LIST_CALL = { parameters: { limit: 1, sort: "id", q: "a" }, headers: fieldsOf(), principal: { token: undefined, address: "" } };
+const turns = new FairQueue({ slots: 1, ownerSlots: 1, waitingMax: 1, waitMs: 1000 });
+const contract = loadContract();
+const parseHead = createHeadParser();
+const folder = temporaryFolder();
+mkdirSync(join(folder, "web"));
+writeFileSync(join(folder, "web", "index.html"), "<p>");
+
+/** Lines like those of a request, but of any characters. */
+function fieldsOf(...lines: readonly string[]): Fields {
+  return parseFields(lines) as Fields;
+}
+
+function field(name: string, text: string): Fields {
+  return fieldsOf(`${name}: ${text}`);
+}
+
+function parseLines(text: string): void {
+  parseHead(`GET / HTTP/1.1\r\nHost: a\r\n${text}`);
+}
+
+/** So many that they take measurable time, each from another host, so that none is known. */
+function parseShortHeads(text: string): void {
+  for (let host = 0; host < 200; host += 1) {
+    parseHead(`GET / HTTP/1.1\r\nHost: ${host}\r\n${text.replace(/\r\n$/, "")}`);
+  }
+}
+
+/** Reads a body of one byte that arrives after its head. */
+function readLate(headers: Fields): unknown {
+  const body = new ArrivingBody({
+    isExpecting: false,
+    framing: { kind: "length", length: 1 },
+    onFull: () => {},
+    onRoom: () => {},
+    onWanted: () => {},
+  });
+  const read = readBody({ headers, body } as never, BODY);
+  body.feed(new Uint8Array(1));
+  return read;
+}
+
+/** Decodes a chunked body that arrives in pieces of `size` bytes. */
+function readChunks(text: string, size: number): void {
+  const decoder = new ChunkedDecoder(() => {});
+  const bytes = Buffer.from(text, "latin1");
+  for (let at = 0; at < bytes.length; at += size) decoder.feed(bytes.subarray(at, at + size));
+}
+
+function plantOf(name: string): NewPlant {
+  return { id: asPlantId(1n), name, tag: name };
+}
+
+/** Parses JSON as a body, and checks it against the body of every operation, of which one must take it. */
+function readJson(text: string): void {
+  const value = parseJson(decodeBody(Buffer.from(text)));
+  const bodies = contract.operations.map(({ body }) => body).filter((body) => body.kind === "json");
+  const refusals = bodies.map((body) => {
+    try {
+      return void checkBody(body, value);
+    } catch (error) {
+      return error;
+    }
+  });
+  if (refusals.every((refusal) => refusal !== undefined)) throw refusals[0];
+}
+
+/** A sender that drips sends so few bytes at a time. */
+const FEW = 32;
+
+/** A file in pieces: as from a socket, or a sender that drips. */
+async function* drip(text: string, size = 65_536, encoding: BufferEncoding = "utf8"): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.from(text, encoding);
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+async function* inOne(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+/** Reads a file as an import does, but stores nothing. */
+function importNowhere(format: FileFormat, bytes: Bytes, options: CsvOptions): Promise<ImportSummary> {
+  const how = { csv: options, parsePlant, lineBytesMax: LINE, pauses: openPauses(), isReplacing: false, isDryRun: false };
+  return importFile(nowhere, { format, bytes }, how);
+}
+
+/** Throws the first refusal of a line. */
+async function readAll(format: FileFormat, bytes: Bytes, options: CsvOptions = PLAIN): Promise<void> {
+  const { problems } = await importNowhere(format, bytes, options);
+  if (problems[0]) throw new PlantStoreError("malformed_row", { message: problems[0].message });
+}
+
+function csv(text: string, size?: number): Promise<void> {
+  return readAll("csv", drip(text, size));
+}
+
+function guess(text: string, size?: number): Promise<void> {
+  return readAll("csv", drip(text, size), GUESSING);
+}
+
+function ndjson(text: string): Promise<void> {
+  return readAll("ndjson", drip(text));
+}
+
+/** For a file of which each line must be refused. */
+async function refuseAll(format: FileFormat, bytes: Bytes): Promise<void> {
+  const { created, refused } = await importNowhere(format, bytes, PLAIN);
+  if (created > 0 || refused === 0) throw new PlantStoreError("id_in_use");
+}
+
+/** A cell in quotes. */
+function quoted(text: string): string {
+  return `"${text.replaceAll('"', '""')}"`;
+}
+
+/** Reads a workbook with this in its only sheet. */
+async function drainSheet(inner: string): Promise<void> {
+  const bytes = makeZip({
+    "xl/workbook.xml": '<workbook><sheets><sheet name="x" r:id="r1"/></sheets></workbook>',
+    "xl/_rels/workbook.xml.rels": '<Relationships><Relationship Id="r1" Target="worksheets/a.xml"/></Relationships>',
+    "xl/worksheets/a.xml": `<worksheet>${inner}</worksheet>`,
+  });
+  const file = new Blob([bytes]);
+  const { rows } = await openSheet(file, await openZip(file));
+  for await (const _ of toCsv(rows, new Map()));
+}
+
+/** Ids whose halves differ in the same bits, which were made to meet in a table. */
+export function meetingIds(length: number): string {
+  return Array.from({ length: length / 20 }, (_, at) => String((BigInt(at) << 32n) | BigInt(at ^ 5))).join("\n");
+}
+
+/** Looks for rows with the id of an earlier one, as the page does. */
+export function findRepeated(ids: string): void {
+  const repeats = findRepeats();
+  for (const [at, id] of ids.split("\n").entries()) repeats.see({ id: asPlantId(BigInt(id)), name: "a" }, at);
+}
+
+const openPauses = createSharedPauses(() => performance.now());
+const nowhere = { import: (plants: readonly NewPlant[]) => Promise.resolve(plants.map(() => "created" as const)) };
+
+const route = createRouter(contract.operations, {} as Handlers);
+const pages = loadStatic(join(folder, "web"));
+const authenticator = createAuthenticator({
+  tokens: { find: () => Promise.resolve(undefined) } as never,
+  freshMs: 500,
+  cacheMax: 100,
+  now: Date.now,
+});
+const log = createLog({ level: "debug", isTerminal: false, write: () => {}, now: Date.now });
+const audit = createAudit({ log, changes: "sum" });
+const { createToken } = tokenHandlers({ audit, now: Date.now } as never);
+/** Refuses every key tried here as too long: no token is made. */
+const maker = { id: "maker", name: "", scopes: ["admin"], created: 0 };
+const makeToken = (key: string) =>
+  createToken({
+    body: { name: "", scopes: [] },
+    headers: field("idempotency-key", key),
+    principal: { token: maker, address: "" },
+  } as never);
+const proxies = new BlockList();
+proxies.addAddress("127.0.0.1");
+const crossOrigin = createCrossOrigin(["https://garden.example"], "GET")!;
+const SPAN = "4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+const terminalLog = createLog({ level: "debug", isTerminal: true, write: () => {}, now: Date.now });
+const listParameters = contract.operations.find(({ id }) => id === "listPlants")!.query;
+const index = openWordIndex(join(folder, "index"));
+
+/** A store of one plant, to see what responses make of it. */
+function storeOf(plant: NewPlant) {
+  return {
+    list: () => Promise.resolve({ plants: [plant], isLast: true }),
+    takesTurns: () => false,
+    find: () => Promise.resolve(plant),
+    swap: () => Promise.resolve(true),
+  } as never;
+}
+
+function forwarded(header: "forwarded" | "x-forwarded-for", text: string): void {
+  clientAddress({ proxies, header })("127.0.0.1", field(header, text));
+}
+
+function findState(text: string): void {
+  findParent(fieldsOf(`traceparent: 00-${SPAN}`, `tracestate: ${text}`));
+}
+
+function askFirst(text: string): void {
+  crossOrigin.preflight({ method: "OPTIONS", headers: fieldsOf(`origin: ${text}`, `access-control-request-method: ${text}`) } as never);
+}
+
+function query(text: string): void {
+  parseQuery(text, listParameters);
+}
+
+function cursorOf(text: string): string {
+  return toCursor("name", { key: Buffer.from(text).toString("hex"), id: asPlantId(1n) });
+}
+
+function openCsv(headers: Fields): void {
+  openBody({ headers } as never, ["text/csv"]);
+}
+
+function listOne(text: string): unknown {
+  const plants = storeOf(plantOf(text));
+  const plantsFor = queuePlants(plants, { queue: turns, isPatient: false });
+  return listHandlers({ plants, plantsFor, represent: createRepresent() }).listPlants(LIST_CALL as never);
+}
+
+function exportOne(text: string): Promise<unknown> {
+  const form = { format: "csv", profile: "plain", guardFormulas: false } as const;
+  return Array.fromAsync(exportPlants(storeOf(plantOf(text)), { form, terms: { words: ["a"], tag: undefined } }));
+}
+
+function putIntoIndex(text: string): void {
+  index.transaction(() => index.put({ id: 1n, name: text, tag: text, added: 1n }));
+}
+
+function findInIndex(text: string): void {
+  index.find({ words: tokenize(text).slice(0, 32), tag: text, from: 0n, limit: 100 });
+}
+
+/** As many words as a search may have. */
+function lastOf(text: string): Parameters<typeof isFound>[1] {
+  return { words: tokenize(text).slice(-32), tag: undefined };
+}
+
+const FILE_TYPES = ["application/x-ndjson", "text/csv; header=present"] as const;
+const EIGHT_WORDS = tokenize("a b c d e f g h");
+
+/** The most that the limits let in, in bytes. A file may have any length, so more than a line. */
+const BODY = 65_536;
+const HEAD = 16_384;
+const LINE = 2 * BODY + 100;
+const FILE = LINE + 20_000;
+const CHUNK_LINE = 4096;
+const TRAILERS = 8192;
+const SEARCH = 1000;
+const TABLE: ReadonlyArray<readonly [what: string, bytes: number, meant: string | undefined, work: Work]> = [
+  ["text in a form of Unicode", BODY, "marks of seven classes", (text) => normalize(text, "NFKD")],
+  ["words of a name", BODY, "marks of seven classes", tokenize],
+  ["words of a search", SEARCH, "marks of seven classes", tokenize],
+  ["a look whether a plant is found", BODY, "ligatures of eighteen", (text) => isFound(plantOf(text), { words: EIGHT_WORDS, tag: text })],
+  ["a look whether a plant is found by all", SEARCH, "ligatures of eighteen", (text) => isFound(plantOf(text), lastOf(text))],
+  ["a body", BODY, undefined, readJson],
+  ["a name in JSON", BODY, "U+0001", (text) => readJson(`{"id":1,"name":${JSON.stringify(text)}}`)],
+  ["a name as it stands", BODY, "backslashes", (text) => readJson(`{"id":1,"name":"${text}","scopes":[]}`)],
+  ["an id", BODY, undefined, (text) => readJson(`{"id":${text},"name":"a"}`)],
+  ["members", BODY, "keys that are numbers", (text) => readJson(`{${text}"id":1,"name":"a","scopes":["admin"]}`)],
+  ["a member that is unknown", BODY, "nines", (text) => readJson(`{"id":1,"name":"a","more":${text}}`)],
+  ["a list of scopes", BODY, "empty texts", (text) => readJson(`{"name":"a","scopes":[${text}"admin"]}`)],
+  ["a whole number", BODY, "zeros behind a point", parseInt64],
+  ["a plant as JSON", BODY, "U+0000", (text) => toText(plantOf(text))],
+  ["an ETag", BODY, "first halves of surrogates", (text) => plantEtag(plantOf(text))],
+  ["a query", HEAD, "ampersands", query],
+  ["a parameter", HEAD, "equals", (text) => query(`tag=${text}`)],
+  ["an encoded parameter", HEAD, "opened and closed lists", (text) => query(`tag=${encodeURIComponent(text.toWellFormed())}`)],
+  ["a search", HEAD, "ampersands", (text) => query(`q=${text}`)],
+  ["a limit", HEAD, undefined, (text) => query(`limit=${text}`)],
+  ["a cursor", HEAD, undefined, (text) => parseCursor("name", text)],
+  ["a key in a cursor", HEAD, "commas", (text) => parseCursor("name", cursorOf(text))],
+  ["a path", HEAD, "encoded letters", route],
+  ["an id in a path", HEAD, "words", (text) => route(`/plants/${text}`)],
+  ["an id of a token in a path", HEAD, "line feeds", (text) => route(`/tokens/${text}`)],
+  ["a head", HEAD, undefined, parseHead],
+  ["a target", HEAD, "encoded letters", (text) => parseHead(`GET /${text} HTTP/1.1\r\nHost: a`)],
+  ["an absolute target", HEAD, "the same key", (text) => parseHead(`GET http://${text} HTTP/1.1\r\nHost: a`)],
+  ["a version", HEAD, undefined, (text) => parseHead(`GET / HTTP/${text}\r\nHost: a`)],
+  ["fields", HEAD, undefined, parseLines],
+  ["fields of a head that may be remembered", 700, "empty fields", parseShortHeads],
+  ["the name of a field", HEAD, "stars", (text) => parseLines(`${text}: a`)],
+  ["the value of a field", HEAD, "other parameters", (text) => parseLines(`a: ${text}`)],
+  ["Connection", HEAD, "commas", (text) => parseLines(`Connection: ${text}`)],
+  ["Transfer-Encoding", HEAD, undefined, (text) => parseLines(`Transfer-Encoding: ${text}`)],
+  ["Content-Length", HEAD, "zeros before a nine", (text) => parseLines(`Content-Length: ${text}`)],
+  ["chunks", BODY, "chunks of a byte", (text) => readChunks(text, text.length)],
+  ["an extension of a chunk", CHUNK_LINE, "bearers", (text) => readChunks(`1;${text}`, 1)],
+  ["trailers", TRAILERS, "empty fields", (text) => readChunks(`0\r\n${text}`, text.length)],
+  ["a trailer that drips", TRAILERS, "sheets of XML", (text) => readChunks(`0\r\na:${text}`, 1)],
+  ["Host", HEAD, "stars", (text) => checkHost({ headers: field("host", text), authority: undefined })],
+  ["the host of an absolute target", HEAD, "zeros before a nine", (text) => checkHost({ headers: fieldsOf(), authority: text })],
+  ["Content-Type of JSON", HEAD, "tabs", (text) => checkBodyHeaders(field("content-type", `application/json${text}`))],
+  ["Content-Type", HEAD, undefined, (text) => checkBodyHeaders(field("content-type", text))],
+  ["Content-Type of a file", HEAD, "spaces", (text) => openCsv(field("content-type", `text/csv${text}`))],
+  ["Content-Length of a body that comes", HEAD, "words", (text) => readLate(field("content-length", text))],
+  ["If-Match", HEAD, "the same key", (text) => checkIfMatch(field("if-match", `${text},${plantEtag(plantOf("a"))}`), plantOf("a"))],
+  ["If-None-Match", HEAD, "weak tags", (text) => isRuledOut(field("if-none-match", text), plantOf("a"))],
+  ["Accept-Encoding", HEAD, "commas", (text) => pages("/", { method: "GET", headers: field("accept-encoding", text) } as never)],
+  ["Accept", HEAD, "commas", (text) => chooseType(text, FILE_TYPES)],
+  ["parameters in Accept", HEAD, "commas", (text) => chooseType(`text/csv;${text}`, FILE_TYPES)],
+  ["Origin", HEAD, "stars", (text) => crossOrigin.share({ status: 200 }, { headers: field("origin", text) } as never)],
+  ["Origin and its question", HEAD, "tabs", askFirst],
+  ["traceparent", HEAD, "stars", (text) => findParent(field("traceparent", text))],
+  ["traceparent of a version to come", HEAD, "nines", (text) => findParent(field("traceparent", `01-${SPAN}-${text}`))],
+  ["tracestate", HEAD, "spaces", findState],
+  // As long as it may be: a longer one is not looked at.
+  ["tracestate that is short", 512, "byte order marks", (text) => findState(text.slice(0, 512))],
+  ["X-Forwarded-For", HEAD, "one mark", (text) => forwarded("x-forwarded-for", text)],
+  ["X-Forwarded-For before a proxy", HEAD, "digits and points", (text) => forwarded("x-forwarded-for", `${text}, 127.0.0.1`)],
+  ["an address with a port in X-Forwarded-For", HEAD, "stars", (text) => forwarded("x-forwarded-for", `[::${text}]:1`)],
+  ["Forwarded before a proxy", HEAD, "second halves of surrogates", (text) => forwarded("forwarded", `${text}, for=127.0.0.1`)],
+  ["a quoted text in Forwarded", HEAD, "letters beyond U+FFFF", (text) => forwarded("forwarded", `for="${text}"`)],
+  ["the network of an address", HEAD, "ports of hosts", (text) => networkOf(`::${text}`)],
+  ["Idempotency-Key", HEAD, undefined, makeToken],
+  ["Idempotency-Key in quotes", HEAD, undefined, (text) => makeToken(`"${text}"`)],
+  ["Authorization", HEAD, undefined, (text) => authenticator.authenticate(text)],
+  ["Authorization behind its scheme", HEAD, undefined, (text) => authenticator.authenticate(`Bearer ${text}`)],
+  ["a line of the log", BODY, "low quotes and another one of Windows-1252", (text) => log.debug("event", { text })],
+  // Escaped, a character is six, and more than a processor's cache holds would take longer for that alone.
+  ["a line of the log on a terminal", HEAD, "U+0001", (text) => terminalLog.debug("event", { text })],
+  ["a page of plants", BODY, "U+0001", listOne],
+  ["a cell of Windows-1252", BODY, "chunks of a byte", (text) => openCellDecoder(undefined, {})(toByteText(Buffer.from(text, "latin1")))],
+  ["a file of CSV", FILE, undefined, csv],
+  ["a file of CSV that drips", LINE, undefined, (text) => csv(text, FEW)],
+  ["header cells of CSV", LINE - 20, "commas", (text) => csv(`id,name,${text}\n1,a\n`)],
+  ["header cells of CSV, guessed", LINE - 20, "commas", (text) => guess(`id,name,${text}\n1,a\n`)],
+  ["a header cell of CSV, guessed", LINE - 20, "two marks", (text) => guess(`id,name,${quoted(text)}\n1,a\n`)],
+  ["a header cell of CSV that drips, guessed", LINE - 20, "two marks", (text) => guess(`id,name,${quoted(text)}\n1,a\n`, FEW)],
+  ["header cells of CSV, chosen", LINE - 20, "commas", (text) => readAll("csv", drip(`id,name,${text}\n1,a\n`), CHOOSING)],
+  ["rows of many columns of CSV", LINE - 20, "commas", (text) => csv(`id,name,${text}\n${"1,a\n".repeat(20)}`)],
+  ["a cell of CSV", BODY - 20, "quotes", (text) => csv(`id,name\n1,${quoted(text)}\n`)],
+  ["a cell of CSV that drips", BODY - 20, "quotes", (text) => csv(`id,name\n1,${quoted(text)}\n`, FEW)],
+  ["a cell of CSV in an unknown encoding", BODY - 20, "composed letters", (text) => guess(`id,name\n1,${quoted(text)}\n`)],
+  ["a cell of CSV from which an id is made", BODY - 20, "two marks", (text) => guess(`name\n${quoted(text)}\n`)],
+  ["a cell of CSV that is not imported", LINE - 20, "quotes", (text) => csv(`id,name,x\n1,a,${quoted(text)}\n`)],
+  ["an id in CSV", LINE - 20, "zeros", (text) => csv(`id,name\n${quoted(text)},a\n`)],
+  ["rows of CSV", BODY, "lines of a letter", (text) => refuseAll("csv", drip(`id,name,tag\n${text}`))],
+  ["rows of CSV behind a quote that stays open", FILE, "lines of a letter", (text) => refuseAll("csv", drip(`id,name,tag\n1,"${text}`))],
+  ["rows of CSV behind a quote that drip", HEAD, "lines of a letter", (text) => refuseAll("csv", drip(`id,name,tag\n1,"${text}`, FEW))],
+  ["CSV in UTF-16 that drips", HEAD, "lines of a letter", (text) => refuseAll("csv", drip(`\ufeffid,name\n${text}`, FEW, "utf16le"))],
+  ["a line of NDJSON", LINE - 100, "composed letters", (text) => ndjson(`{"id":1,"name":"a","x":${JSON.stringify(text)}}`)],
+  ["members of a line of NDJSON", LINE - 20, "other keys", (text) => ndjson(`{${text}"id":1,"name":"a"}`)],
+  ["a name in NDJSON", BODY - 20, "composed letters", (text) => ndjson(`{"id":1,"name":${JSON.stringify(text)}}`)],
+  ["lines of NDJSON", BODY, "lines of a letter", (text) => refuseAll("ndjson", drip(text))],
+  ["lines of NDJSON that drip", HEAD, "lines of a letter", (text) => refuseAll("ndjson", drip(text, FEW))],
+  ["gzip of CSV", BODY, "lines of a letter", (text) => refuseAll("csv", gunzip(inOne(gzipSync(`id,name,tag\n${text}`))))],
+  ["a sheet of an .xlsx", BODY, "spaces", drainSheet],
+  ["a row of an .xlsx", BODY, "spaces", (text) => drainSheet(`<row r="1">${text}</row>`)],
+  ["cells of an .xlsx", BODY / 4, "commas", (text) => drainSheet(`<row r="1">${text.replaceAll(",", "<c/>")}</row>`)],
+  ["a text of an .xlsx", BODY, "two marks", (text) => drainSheet(`<row r="1"><c t="inlineStr"><is><t>${text}</t></is></c></row>`)],
+  ["a row of an export", BODY, "quotes", (text) => csvWriter({ guardFormulas: true })(plantOf(text))],
+  ["an export", BODY, "words", exportOne],
+  ["columns of PostgreSQL", BODY, "ligatures of eighteen", (text) => searchableColumnsOf([plantOf(text)])],
+  ["a column of PostgreSQL and back", BODY, "U+0000", (text) => fromColumn(toColumn(text))],
+  ["a query of PostgreSQL", SEARCH, "ligatures of eighteen", (text) => toQuery(tokenize(text))],
+  ["the key of a name", BODY, "marks of seven classes", nameKey],
+  ["the index of names", BODY, "ligatures of eighteen", putIntoIndex],
+  ["a search of the index", SEARCH, "other words", findInIndex],
+];
+
+/** What a part of a request reaches. */
+export const WORKS: readonly Input[] = TABLE.map(([what, bytes, meant, work]) => ({ what, bytes, meant, work }));
