@@ -47,78 +47,62 @@ describe("a rate", () => {
 });
 
 describe("an address", () => {
-  for (const { address, network } of [
-    { address: "192.0.2.7", network: "192.0.2.7" },
-    { address: "2001:db8:1:2:3:4:5:6", network: "2001:db8:1:2" },
-    { address: "2001:0db8:1:2::9", network: "2001:db8:1:2" },
-    { address: "2001:db8::1", network: "2001:db8:0:0" },
-    { address: "::1", network: "0:0:0:0" },
-    { address: "fe80::1%eth0", network: "fe80:0:0:0" },
-  ]) {
+  for (const [address, network] of Object.entries({
+    "192.0.2.7": "192.0.2.7",
+    "2001:db8:1:2:3:4:5:6": "2001:db8:1:2",
+    "2001:0db8:1:2::9": "2001:db8:1:2",
+    "2001:db8::1": "2001:db8:0:0",
+    "::1": "0:0:0:0",
+    "fe80::1%eth0": "fe80:0:0:0",
+  }))
     it(`${address} counts as ${network}`, () => expect(networkOf(address)).toBe(network));
-  }
 
   const trusted = new BlockList();
   trusted.addSubnet("10.0.0.0", 8);
   trusted.addAddress("::1", "ipv6");
-  for (const { peer, forwarded, client, why } of [
-    { peer: "10.0.0.1", forwarded: "192.0.2.7", client: "192.0.2.7", why: "named by a trusted proxy" },
-    { peer: "::ffff:10.0.0.1", forwarded: "::ffff:192.0.2.7", client: "192.0.2.7", why: "the same, written as IPv6" },
-    { peer: "10.0.0.1", forwarded: "198.51.100.1, 192.0.2.7, 10.0.0.2", client: "192.0.2.7", why: "the last one that is not a proxy" },
-    { peer: "192.0.2.9", forwarded: "198.51.100.1", client: "192.0.2.9", why: "the peer, if it is not trusted" },
-    {
-      peer: "10.0.0.1",
-      forwarded: "198.51.100.1, nonsense, 10.0.0.2",
-      client: "10.0.0.2",
-      why: "the last one before what is not an address",
-    },
-    { peer: "10.0.0.1", forwarded: "10.0.0.3", client: "10.0.0.3", why: "the first proxy, if all are proxies" },
-    { peer: "::1", forwarded: "2001:db8::1", client: "2001:db8::1", why: "IPv6" },
-    { peer: "10.0.0.1", forwarded: "192.0.2.7:4711", client: "192.0.2.7", why: "an address with its port" },
-    { peer: "10.0.0.1", forwarded: "192.0.2.7, [2001:db8::1]:4711", client: "2001:db8::1", why: "IPv6 with its port" },
-    { peer: "10.0.0.1", forwarded: "192.0.2.7:x", client: "10.0.0.1", why: "the peer, if the port is not one" },
-    { peer: "10.0.0.1", forwarded: "", client: "10.0.0.1", why: "the peer, if the header is empty" },
-    {
-      peer: "10.0.0.1",
-      forwarded: `198.51.100.1${", 10.0.0.2".repeat(1000)}`,
-      client: "10.0.0.2",
-      why: "a proxy, if there are too many",
-    },
-  ]) {
+  const many = ", 10.0.0.2".repeat(1000);
+  for (const [why, peer, forwarded, client] of [
+    ["named by a trusted proxy", "10.0.0.1", "192.0.2.7", "192.0.2.7"],
+    ["the same, written as IPv6", "::ffff:10.0.0.1", "::ffff:192.0.2.7", "192.0.2.7"],
+    ["the last one that is not a proxy", "10.0.0.1", "198.51.100.1, 192.0.2.7, 10.0.0.2", "192.0.2.7"],
+    ["the peer, if it is not trusted", "192.0.2.9", "198.51.100.1", "192.0.2.9"],
+    ["the last one before what is not an address", "10.0.0.1", "198.51.100.1, nonsense, 10.0.0.2", "10.0.0.2"],
+    ["the first proxy, if all are proxies", "10.0.0.1", "10.0.0.3", "10.0.0.3"],
+    ["IPv6", "::1", "2001:db8::1", "2001:db8::1"],
+    ["an address with its port", "10.0.0.1", "192.0.2.7:4711", "192.0.2.7"],
+    ["IPv6 with its port", "10.0.0.1", "192.0.2.7, [2001:db8::1]:4711", "2001:db8::1"],
+    ["the peer, if the port is not one", "10.0.0.1", "192.0.2.7:x", "10.0.0.1"],
+    ["the peer, if the header is empty", "10.0.0.1", "", "10.0.0.1"],
+    ["a proxy, if there are too many", "10.0.0.1", `198.51.100.1${many}`, "10.0.0.2"],
+  ] as const)
     it(`of a client is ${why}`, () => {
       const headers = { get: (name: string) => (name === "x-forwarded-for" ? forwarded : "for=203.0.113.9") };
       expect(clientAddress({ proxies: trusted, header: "x-forwarded-for" })(peer, headers)).toBe(client);
     });
-  }
 
-  for (const { forwarded, client, why } of [
-    { forwarded: "for=192.0.2.7;proto=https;by=10.0.0.1", client: "192.0.2.7", why: "in the parameter for" },
-    { forwarded: 'proto=https; FOR="192.0.2.7:4711" ;host=plants.example', client: "192.0.2.7", why: "in any case and order" },
-    { forwarded: 'for="[2001:db8::1]:4711"', client: "2001:db8::1", why: "IPv6 in brackets with its port" },
-    { forwarded: 'for="[2001:db8::1]:_a"', client: "2001:db8::1", why: "an address with a hidden port" },
-    { forwarded: "for=2001:db8::1", client: "2001:db8::1", why: "IPv6 without its quotes" },
-    { forwarded: 'for="192.0.2.\\7"', client: "192.0.2.7", why: "an address with a backslash in its quotes" },
-    { forwarded: "for=198.51.100.1, for=192.0.2.7, for=10.0.0.2", client: "192.0.2.7", why: "the last one that is not a proxy" },
-    { forwarded: "for=198.51.100.1, for=_hidden, for=10.0.0.2", client: "10.0.0.2", why: "the last one before a hidden one" },
-    { forwarded: "for=198.51.100.1, for=unknown", client: "10.0.0.1", why: "the peer, if the proxy does not know it" },
-    { forwarded: "for=198.51.100.1, proto=https", client: "10.0.0.1", why: "the peer, if the proxy does not name it" },
-    { forwarded: "for=198.51.100.1,", client: "10.0.0.1", why: "the peer, if the last element is empty" },
-    { forwarded: "for=198.51.100.1;for=192.0.2.7", client: "10.0.0.1", why: "the peer, if it is named twice" },
-    { forwarded: "for=198.51.100.1 for=192.0.2.7", client: "10.0.0.1", why: "the peer, if the element is not one" },
-    { forwarded: 'for="198.51.100.1, for=192.0.2.7', client: "192.0.2.7", why: "not swallowed by a quote that stays open" },
-    { forwarded: 'for="\\, for="[2001:db8::7]"', client: "2001:db8::7", why: "not swallowed by a quote behind a backslash" },
-    {
-      forwarded: 'for=192.0.2.7;host="a, for=198.51.100.1;b=\\"c"',
-      client: "192.0.2.7",
-      why: "not in the quotes of another parameter",
-    },
-    { forwarded: `for=198.51.100.1${", for=10.0.0.2".repeat(1000)}`, client: "10.0.0.2", why: "a proxy, if there are too many" },
-  ]) {
+  for (const [why, forwarded, client] of [
+    ["in the parameter for", "for=192.0.2.7;proto=https;by=10.0.0.1", "192.0.2.7"],
+    ["in any case and order", 'proto=https; FOR="192.0.2.7:4711" ;host=plants.example', "192.0.2.7"],
+    ["IPv6 in brackets with its port", 'for="[2001:db8::1]:4711"', "2001:db8::1"],
+    ["an address with a hidden port", 'for="[2001:db8::1]:_a"', "2001:db8::1"],
+    ["IPv6 without its quotes", "for=2001:db8::1", "2001:db8::1"],
+    ["an address with a backslash in its quotes", 'for="192.0.2.\\7"', "192.0.2.7"],
+    ["the last one that is not a proxy", "for=198.51.100.1, for=192.0.2.7, for=10.0.0.2", "192.0.2.7"],
+    ["the last one before a hidden one", "for=198.51.100.1, for=_hidden, for=10.0.0.2", "10.0.0.2"],
+    ["the peer, if the proxy does not know it", "for=198.51.100.1, for=unknown", "10.0.0.1"],
+    ["the peer, if the proxy does not name it", "for=198.51.100.1, proto=https", "10.0.0.1"],
+    ["the peer, if the last element is empty", "for=198.51.100.1,", "10.0.0.1"],
+    ["the peer, if it is named twice", "for=198.51.100.1;for=192.0.2.7", "10.0.0.1"],
+    ["the peer, if the element is not one", "for=198.51.100.1 for=192.0.2.7", "10.0.0.1"],
+    ["not swallowed by a quote that stays open", 'for="198.51.100.1, for=192.0.2.7', "192.0.2.7"],
+    ["not swallowed by a quote behind a backslash", 'for="\\, for="[2001:db8::7]"', "2001:db8::7"],
+    ["not in the quotes of another parameter", 'for=192.0.2.7;host="a, for=198.51.100.1;b=\\"c"', "192.0.2.7"],
+    ["a proxy, if there are too many", `for=198.51.100.1${", for=10.0.0.2".repeat(1000)}`, "10.0.0.2"],
+  ] as const)
     it(`in Forwarded is ${why}`, () => {
       const headers = { get: (name: string) => (name === "forwarded" ? forwarded : "203.0.113.9") };
       expect(clientAddress({ proxies: trusted, header: "forwarded" })("10.0.0.1", headers)).toBe(client);
     });
-  }
 });
 
 async function page({ request }: TestService, headers: Record<string, string> = {}): Promise<Response> {

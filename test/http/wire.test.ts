@@ -78,16 +78,6 @@ describe("requests on one connection", () => {
     flood.destroy();
   });
 
-  it("are understood a byte at a time", async () => {
-    const socket = await openSocket(service.url);
-    const answers = receiveAll(socket);
-    for (const byte of createInChunks(504) + read(504, "Connection: close\r\n")) {
-      socket.write(byte);
-      await new Promise(setImmediate);
-    }
-    expect(statusesIn(await answers)).toEqual([200, 200]);
-  });
-
   it("of a client that closes its side after the last one are all answered", async () => {
     const socket = await openSocket(service.url);
     const answers = receiveAll(socket);
@@ -130,22 +120,19 @@ describe("a client that is refused while it sends", () => {
     { why: "a body to nowhere", head: "POST /nowhere HTTP/1.1\r\nHost: plants\r\n", status: 404 },
     { why: "a body after what is not a request", head: "PLANT / HTTP/1.1\r\nHost: plants\r\n", status: 501 },
   ]) {
-    it(`reads its response after it has sent all of ${why}, 60 times of 60`, async () => {
+    it(`reads its response after it has sent all of ${why}, 20 times of 20`, async () => {
       const body = Buffer.alloc(4_000_000, " ");
-      const statuses: number[] = [];
-      for (let round = 0; round < 60; round += 10) {
-        const sent = Array.from({ length: 10 }, async () => {
+      const statuses = await Promise.all(
+        Array.from({ length: 20 }, async () => {
           const socket = await openSocket(service.url);
           socket.pause();
           // It reads nothing before everything is sent.
           await new Promise((resolve) => socket.write(`${head}Content-Length: ${body.length}\r\n\r\n`, resolve));
           const error = await new Promise((resolve) => socket.write(body, resolve));
-          const text = error ? "" : await receiveAll(socket);
-          return statusesIn(text)[0] ?? 0;
-        });
-        statuses.push(...(await Promise.all(sent)));
-      }
-      expect(statuses).toEqual(Array.from({ length: 60 }, () => status));
+          return error ? undefined : statusesIn(await receiveAll(socket))[0];
+        }),
+      );
+      expect(statuses).toEqual(Array.from({ length: 20 }, () => status));
     });
   }
 });
