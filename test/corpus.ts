@@ -21,7 +21,7 @@ export type Entry = Readonly<{
 }>;
 
 /** `form`: the request, with the text of a row in place of "@". */
-type Group = Readonly<{ of: string; source: string; form: string; comes: Outcome; rows: Readonly<Record<string, string>> }>;
+type Group = Readonly<{ of: string; source: string; comes: Outcome; form: string; rows: Readonly<Record<string, string>> }>;
 
 // In a text, <n> and <s> are the length of the plant, decimal and hexadecimal, and <b> is the plant. <wait> is a pause.
 const LINE = "POST /plants HTTP/1.1\r\n";
@@ -61,12 +61,9 @@ const elsewhere = (name: string) => ({
 export const TOKENS_TARGETS = ["/%74okens", ...Object.values(elsewhere("tokens"))];
 
 const GROUPS: readonly Group[] = [
-  {
-    of: "a length that",
-    source: "RFC 9110, 8.6; RFC 9112, 6.3",
-    form: `${HEAD}@\r\n\r\n<b>`,
-    comes: "malformed_request",
-    rows: {
+  group(
+    { of: "a length that", source: "RFC 9110, 8.6; RFC 9112, 6.3", comes: "malformed_request", form: `${HEAD}@\r\n\r\n<b>` },
+    {
       "is signed with a plus": "Content-Length: +<n>",
       "is signed with a minus": "Content-Length: -<n>",
       "is hexadecimal": "Content-Length: 0x<n>",
@@ -104,13 +101,10 @@ const GROUPS: readonly Group[] = [
       "comes after a bare CR and differs": "Content-Length: 5\rContent-Length: <n>",
       "comes after a bare LF and differs": "X: a\nContent-Length: <n>\r\nContent-Length: 5",
     },
-  },
-  {
-    of: "a coding that",
-    source: "RFC 9112, 6.1 and 6.3",
-    form: `${HEAD}@\r\n\r\n${CHUNK}${END}`,
-    comes: "malformed_request",
-    rows: {
+  ),
+  group(
+    { of: "a coding that", source: "RFC 9112, 6.1 and 6.3", comes: "malformed_request", form: `${HEAD}@\r\n\r\n${CHUNK}${END}` },
+    {
       "comes with a length": "Content-Length: 5\r\nTransfer-Encoding: chunked",
       "comes before a length": "Transfer-Encoding: chunked\r\nContent-Length: 5",
       "comes with the length 0": "Transfer-Encoding: chunked\r\nContent-Length: 0",
@@ -148,20 +142,19 @@ const GROUPS: readonly Group[] = [
       "comes after a bare LF and comes with a length": "X: a\nTransfer-Encoding: chunked\r\nContent-Length: 5",
       "has its colon on the next line": "Transfer-Encoding\r\n: chunked",
     },
-  },
-  {
-    of: "a coding in HTTP/1.0",
-    source: "RFC 9112, 6.1",
-    form: `${CODED.replace("/1.1", "/1.0").replace("Transfer", "@Transfer")}${CHUNK}${END}`,
-    comes: "malformed_request",
-    rows: { alone: "", "with a length": "Content-Length: 5\r\n" },
-  },
-  {
-    of: "a body in chunks with",
-    source: "RFC 9112, 7.1",
-    form: `${CODED}@`,
-    comes: "malformed_request",
-    rows: {
+  ),
+  group(
+    {
+      of: "a coding in HTTP/1.0",
+      source: "RFC 9112, 6.1",
+      comes: "malformed_request",
+      form: `${CODED.replace("/1.1", "/1.0").replace("Transfer", "@Transfer")}${CHUNK}${END}`,
+    },
+    { alone: "", "with a length": "Content-Length: 5\r\n" },
+  ),
+  group(
+    { of: "a body in chunks with", source: "RFC 9112, 7.1", comes: "malformed_request", form: `${CODED}@` },
+    {
       "a size with a minus": `-${CHUNK}${END}`,
       "a size with a plus": `+${CHUNK}${END}`,
       "a size with 0x": `0x${CHUNK}${END}`,
@@ -206,13 +199,10 @@ const GROUPS: readonly Group[] = [
       "a folded trailer": `${CHUNK}0\r\nX: y\r\n z\r\n\r\n`,
       "trailers of 9 KB": `${CHUNK}0\r\n${`X: ${"y".repeat(1000)}\r\n`.repeat(9)}\r\n`,
     },
-  },
-  {
-    of: "a header with",
-    source: "RFC 9110, 5.5 and 5.6.2; RFC 9112, 5",
-    form: `${HEAD}@\r\n${SIZED}`,
-    comes: "malformed_request",
-    rows: {
+  ),
+  group(
+    { of: "a header with", source: "RFC 9110, 5.5 and 5.6.2; RFC 9112, 5", comes: "malformed_request", form: `${HEAD}@\r\n${SIZED}` },
+    {
       "a folded line": "X: a\r\n b",
       "a line folded with a tab": "X: a\r\n\tb",
       "a folded line of white space": "X: a\r\n \r\nY: b",
@@ -235,13 +225,10 @@ const GROUPS: readonly Group[] = [
         ]),
       ),
     },
-  },
-  {
-    of: "a request line with",
-    source: "RFC 9112, 3",
-    form: `@\r\n${HOST}${LOGIN}${SIZED}`,
-    comes: "malformed_request",
-    rows: {
+  ),
+  group(
+    { of: "a request line with", source: "RFC 9112, 3", comes: "malformed_request", form: `@\r\n${HOST}${LOGIN}${SIZED}` },
+    {
       "two spaces before the path": "POST  /plants HTTP/1.1",
       "two spaces after the path": "POST /plants  HTTP/1.1",
       tabs: "POST\t/plants\tHTTP/1.1",
@@ -276,31 +263,27 @@ const GROUPS: readonly Group[] = [
       "the name of a host for the path": "POST plants:80 HTTP/1.1",
       "an absolute form of another scheme": "POST ftp://plants/plants HTTP/1.1",
     },
-  },
-  {
-    of: "the version",
-    source: "RFC 9110, 2.5 and 15.6.6",
-    form: `POST /plants HTTP/@\r\n${HOST}${LOGIN}${SIZED}`,
-    comes: "unsupported_version",
-    rows: { "0.9": "0.9", "1.10": "1.10", "01.1": "01.1", 1: "1", "2.0": "2.0", "2.1": "2.1", 3: "3" },
-  },
-  {
-    of: "the method",
-    source: "RFC 9110, 9.1",
-    form: `@ HTTP/1.1\r\n${HOST}${LOGIN}${SIZED}`,
-    comes: "unknown_method",
-    rows: {
+  ),
+  group(
+    {
+      of: "the version",
+      source: "RFC 9110, 2.5 and 15.6.6",
+      comes: "unsupported_version",
+      form: `POST /plants HTTP/@\r\n${HOST}${LOGIN}${SIZED}`,
+    },
+    { "0.9": "0.9", "1.10": "1.10", "01.1": "01.1", 1: "1", "2.0": "2.0", "2.1": "2.1", 3: "3" },
+  ),
+  group(
+    { of: "the method", source: "RFC 9110, 9.1", comes: "unknown_method", form: `@ HTTP/1.1\r\n${HOST}${LOGIN}${SIZED}` },
+    {
       ...Object.fromEntries(["post", "PLANT", "BREW", "PROPFIND", "M-SEARCH", "A"].map((name) => [name, `${name} /plants`])),
       get: "get /plants/1",
       "of 200 letters": `${"X".repeat(200)} /plants`,
     },
-  },
-  {
-    of: "a Host with",
-    source: "RFC 9110, 7.2; RFC 9112, 3.2",
-    form: `${LINE}@${LOGIN}${SIZED}`,
-    comes: "invalid_host",
-    rows: {
+  ),
+  group(
+    { of: "a Host with", source: "RFC 9110, 7.2; RFC 9112, 3.2", comes: "invalid_host", form: `${LINE}@${LOGIN}${SIZED}` },
+    {
       "no line": "",
       "two lines": "Host: plants\r\nHost: others\r\n",
       "two lines that are equal": "Host: plants\r\nHost: plants\r\n",
@@ -332,38 +315,31 @@ const GROUPS: readonly Group[] = [
       "a tab in it": "Host: pla\tnts\r\n",
       "a byte above 0x7f": "Host: pl\u00e4nts\r\n",
     },
-  },
-  {
-    of: "an absolute form",
-    source: "RFC 9110, 4.2.1 and 7.2",
-    form: `POST @ HTTP/1.1\r\n${HOST}${LOGIN}${SIZED}`,
-    comes: "invalid_host",
-    rows: {
+  ),
+  group(
+    {
+      of: "an absolute form",
+      source: "RFC 9110, 4.2.1 and 7.2",
+      comes: "invalid_host",
+      form: `POST @ HTTP/1.1\r\n${HOST}${LOGIN}${SIZED}`,
+    },
+    {
       "without a host": "http:///plants",
       "with a port above 65535": "http://plants:65536/plants",
       "with a user": "http://user@plants/plants",
     },
-  },
-  {
-    of: "a request without a Host, refused for that first:",
-    source: "RFC 9112, 3.2",
-    form: "@ HTTP/1.1\r\n\r\n",
-    comes: "invalid_host",
-    rows: { "an unknown method": "FOO /", "a path without its slash": "GET nothing" },
-  },
-  {
-    of: "two Hosts",
-    source: "RFC 9112, 3.2",
-    form: `GET @ HTTP/1.1\r\n${HOST}Host: others\r\n\r\n`,
-    comes: "invalid_host",
-    rows: { "at a path without a token": "/livez", "at a path that does not exist": "/nothing", "at the page": "/" },
-  },
-  {
-    of: "a head",
-    source: "RFC 9112, 2.2",
-    form: "@",
-    comes: "malformed_request",
-    rows: {
+  ),
+  group(
+    { of: "a request without a Host, refused for that first:", source: "RFC 9112, 3.2", comes: "invalid_host", form: "@ HTTP/1.1\r\n\r\n" },
+    { "an unknown method": "FOO /", "a path without its slash": "GET nothing" },
+  ),
+  group(
+    { of: "two Hosts", source: "RFC 9112, 3.2", comes: "invalid_host", form: `GET @ HTTP/1.1\r\n${HOST}Host: others\r\n\r\n` },
+    { "at a path without a token": "/livez", "at a path that does not exist": "/nothing", "at the page": "/" },
+  ),
+  group(
+    { of: "a head", source: "RFC 9112, 2.2", comes: "malformed_request", form: "@" },
+    {
       "all of whose lines end in bare LF": (HEAD + SIZED).replaceAll("\r\n", "\n"),
       "all of whose lines end in bare CR": (HEAD + SIZED).replaceAll("\r\n", "\r"),
       "that ends in CR LF LF": (HEAD + SIZED).replace("\r\n\r\n", "\r\n\n"),
@@ -377,69 +353,56 @@ const GROUPS: readonly Group[] = [
       "after two empty lines": `\r\n\r\n${HEAD}${SIZED}`,
       "that begins like TLS": "\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003",
     },
-  },
-  {
-    of: "a head",
-    source: "RFC 9112, 2.3; RFC 6585, 5",
-    form: `GET /livez HTTP/1.1\r\n${HOST}@\r\n`,
-    comes: "head_too_large",
-    rows: {
+  ),
+  group(
+    { of: "a head", source: "RFC 9112, 2.3; RFC 6585, 5", comes: "head_too_large", form: `GET /livez HTTP/1.1\r\n${HOST}@\r\n` },
+    {
       "of one byte more than 16 KiB": `X: ${"x".repeat(16_385 - 42)}\r\n`,
       "of 70 KB": `X: ${"x".repeat(70_000)}\r\n`,
       "of 199 headers": "X: y\r\n".repeat(198),
     },
-  },
-  {
-    of: "a head",
-    source: "RFC 9112, 2.3",
-    form: `GET /livez HTTP/1.1\r\n${HOST}@\r\n`,
-    comes: "answered",
-    rows: { "of 16 KiB": `X: ${"x".repeat(16_384 - 42)}\r\n`, "of 198 headers": "X: y\r\n".repeat(197) },
-  },
-  {
-    of: "a body that",
-    source: "RFC 9110, 15.5.14",
-    form: `${HEAD}@`,
-    comes: "body_too_large",
-    rows: {
+  ),
+  group(
+    { of: "a head", source: "RFC 9112, 2.3", comes: "answered", form: `GET /livez HTTP/1.1\r\n${HOST}@\r\n` },
+    { "of 16 KiB": `X: ${"x".repeat(16_384 - 42)}\r\n`, "of 198 headers": "X: y\r\n".repeat(197) },
+  ),
+  group(
+    { of: "a body that", source: "RFC 9110, 15.5.14", comes: "body_too_large", form: `${HEAD}@` },
+    {
       "is longer than 32 bits can say": "Content-Length: 42949672<n>\r\n\r\n<b>",
       "is too large, in chunks": `Transfer-Encoding: chunked\r\n\r\n${`10000\r\n${"x".repeat(65_536)}\r\n`.repeat(2)}${END}`,
       "is refused before it has come": `Content-Length: 1000000\r\n\r\n${"x".repeat(100_000)}<wait>${"x".repeat(900_000)}`,
     },
-  },
+  ),
   // From here on they are good, in forms that are easily misread: the request after each must be understood just as well.
-  {
-    of: "a length that",
-    source: "RFC 9110, 8.6",
-    form: `${HEAD}@\r\n\r\n<b>`,
-    comes: "created",
-    rows: {
+  group(
+    { of: "a length that", source: "RFC 9110, 8.6", comes: "created", form: `${HEAD}@\r\n\r\n<b>` },
+    {
       "is there twice and is equal": "Content-Length: <n>\r\nContent-Length: <n>",
       "has a tab before it and white space after it": "Content-Length:\t<n>\t ",
       "has no space before it": "Content-Length:<n>",
       "has zeros in front": "Content-Length: 000<n>",
       "is written in capitals": "CONTENT-LENGTH: <n>",
     },
-  },
-  {
-    of: "a coding that",
-    source: "RFC 9110, 5.6.1; RFC 9112, 7",
-    form: `${HEAD}Transfer-Encoding: @\r\n\r\n${CHUNK}${END}`,
-    comes: "created",
-    rows: {
+  ),
+  group(
+    {
+      of: "a coding that",
+      source: "RFC 9110, 5.6.1; RFC 9112, 7",
+      comes: "created",
+      form: `${HEAD}Transfer-Encoding: @\r\n\r\n${CHUNK}${END}`,
+    },
+    {
       "is chunked": "chunked",
       "is written in capitals": "CHUNKED",
       "has tabs around it": "\tChunked\t ",
       "has an empty element after it": "chunked,",
       "has empty elements before it": ", ,chunked",
     },
-  },
-  {
-    of: "a body in chunks with",
-    source: "RFC 9112, 7.1",
-    form: `${CODED}@`,
-    comes: "created",
-    rows: {
+  ),
+  group(
+    { of: "a body in chunks with", source: "RFC 9112, 7.1", comes: "created", form: `${CODED}@` },
+    {
       "zeros before the size": `${"0".repeat(40)}${CHUNK}${END}`,
       "many zeros as last chunk": `${CHUNK}000${END}`,
       "an extension": `<s>;a=b\r\n<b>\r\n${END}`,
@@ -456,13 +419,10 @@ const GROUPS: readonly Group[] = [
       "trailers that come late": `${CHUNK}0\r\n<wait>X-Request-Id: trailer\r\n\r\n`,
       "trailers that come in two pieces": `${CHUNK}0\r\nX: <wait>y\r\n\r\n`,
     },
-  },
-  {
-    of: "a create",
-    source: "RFC 9110, 2.5 and 10.1.1; RFC 9112, 2.2",
-    form: `@${SIZED}`,
-    comes: "created",
-    rows: {
+  ),
+  group(
+    { of: "a create", source: "RFC 9110, 2.5 and 10.1.1; RFC 9112, 2.2", comes: "created", form: `@${SIZED}` },
+    {
       "of version 1.2": HEAD.replace("1.1", "1.2"),
       "of version 1.9": HEAD.replace("1.1", "1.9"),
       "after an empty line": `\r\n${HEAD}`,
@@ -473,13 +433,10 @@ const GROUPS: readonly Group[] = [
       "that names a header of its connection": `${HEAD}Connection: X-Request-Id\r\nX-Forwarded-For: 127.0.0.1\r\n`,
       "with a header of 15 KB": `${HEAD}X: ${"x".repeat(15_000)}\r\n`,
     },
-  },
-  {
-    of: "a create with",
-    source: "RFC 9110, 5.5; RFC 9112, 2.2",
-    form: `${HEAD}@`,
-    comes: "created",
-    rows: {
+  ),
+  group(
+    { of: "a create with", source: "RFC 9110, 5.5; RFC 9112, 2.2", comes: "created", form: `${HEAD}@` },
+    {
       "an empty line at the end": `${SIZED}\r\n`,
       "a byte above 0x7f in a value": `X: \u00e4\u00ff\r\n${SIZED}`,
       "0x7f in a value": `X: a\u007fb\r\n${SIZED}`,
@@ -488,42 +445,40 @@ const GROUPS: readonly Group[] = [
       "an underscore in what is no length": `Content_Length: 5\r\n${SIZED}`,
       "an underscore in what is no coding": `Transfer_Encoding: chunked\r\n${SIZED}`,
     },
-  },
-  {
-    of: "the Host",
-    source: "RFC 9110, 7.2; RFC 3986, 3.2.2",
-    form: `${LINE}Host: @\r\n${LOGIN}${SIZED}`,
-    comes: "created",
-    rows: Object.fromEntries(
+  ),
+  group(
+    { of: "the Host", source: "RFC 9110, 7.2; RFC 3986, 3.2.2", comes: "created", form: `${LINE}Host: @\r\n${LOGIN}${SIZED}` },
+    Object.fromEntries(
       "127.0.0.1:8080|plants:65535|[::1]:8080|[::ffff:127.0.0.1]|PLANTS.example.|my_host|xn--pflnzchen-02a|a%20b|a,b"
         .split("|")
         .map((host) => [host, host]),
     ),
-  },
-  {
-    of: "the target",
-    source: "RFC 3986, 6.2.2.2; RFC 9112, 3.2.2",
-    form: `POST @ HTTP/1.1\r\n${HOST}${LOGIN}${SIZED}`,
-    comes: "created",
-    rows: Object.fromEntries(
+  ),
+  group(
+    {
+      of: "the target",
+      source: "RFC 3986, 6.2.2.2; RFC 9112, 3.2.2",
+      comes: "created",
+      form: `POST @ HTTP/1.1\r\n${HOST}${LOGIN}${SIZED}`,
+    },
+    Object.fromEntries(
       "http://plants/plants|HTTP://others:80/plants|https://plants/plants|/%70lants|/plant%73|/%70%6c%61%6E%74%73"
         .split("|")
         .map((target) => [target, target]),
     ),
-  },
-  {
-    of: "a path that",
-    source: "RFC 9112, 3.2; RFC 3986, 6.2.2",
-    form: `POST @ HTTP/1.1\r\n${HOST}${LOGIN}${SIZED}`,
-    comes: "unknown_path",
-    rows: elsewhere("plants"),
-  },
-  {
-    of: "a request",
-    source: "RFC 9110, 9.3.1 and 9.3.7",
-    form: "@",
-    comes: "answered",
-    rows: {
+  ),
+  group(
+    {
+      of: "a path that",
+      source: "RFC 9112, 3.2; RFC 3986, 6.2.2",
+      comes: "unknown_path",
+      form: `POST @ HTTP/1.1\r\n${HOST}${LOGIN}${SIZED}`,
+    },
+    elsewhere("plants"),
+  ),
+  group(
+    { of: "a request", source: "RFC 9110, 9.3.1 and 9.3.7", comes: "answered", form: "@" },
+    {
       "for the options of the whole service": `OPTIONS * HTTP/1.1\r\n${HOST}\r\n`,
       "to GET with a body": `GET /livez HTTP/1.1\r\n${HOST}${SIZED}`,
       "to GET with a body in chunks": `GET /livez HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n${CHUNK}${END}`,
@@ -531,8 +486,12 @@ const GROUPS: readonly Group[] = [
       "to GET with a request as its body": `GET /livez HTTP/1.1\r\n${HOST}Content-Length: 41\r\n\r\nGET /plants/1 HTTP/1.1\r\nHost: plants\r\n\r\nx`,
       "to HEAD with a body": `HEAD /livez HTTP/1.1\r\n${HOST}${SIZED}`,
     },
-  },
+  ),
 ];
+
+function group(how: Omit<Group, "rows">, rows: Group["rows"]): Group {
+  return { ...how, rows };
+}
 
 export const CORPUS: readonly Entry[] = GROUPS.flatMap(({ of, source, form, comes, rows }) =>
   Object.entries(rows).map(([row, text]) => ({

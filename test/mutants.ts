@@ -229,6 +229,13 @@ export const MUTANTS: readonly Mutant[] = [
     to: "const release = () => {};",
   },
   {
+    test: "http/early-reset.test.ts",
+    name: "resets its connection at once",
+    file: "src/http/server.ts",
+    from: "address !== undefined && (this",
+    to: "(this",
+  },
+  {
     test: "http/varying-heads.test.ts",
     name: "of which nothing is remembered",
     file: "src/http/wire/head.ts",

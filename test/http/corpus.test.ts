@@ -71,18 +71,15 @@ async function send({ packets, what }: Pick<Entry, "packets" | "what">, isTogeth
     isTogether ? [...pieces.slice(0, -1), pieces.at(-1)! + behind] : [...pieces, behind],
   );
   const errors = Array.from(text.matchAll(/"error":(\d+)/g), ([, error]) => Number(error));
-  return { what, ids: [first.id, second.id], statuses: statusesIn(text), errors, isClosed };
+  const statuses = statusesIn(text).map((status): number | string => (status < 300 ? "done" : status));
+  return { what, ids: [first.id, second.id], statuses, errors, isClosed };
 }
 
 /** What the service must answer, and which of the two plants it must store. */
-function wantedOf({ what, comes, isLast }: Entry) {
-  const { error } = comes === "created" || comes === "answered" ? { error: undefined } : CATALOGUE[comes];
-  const status = error === undefined ? (what.includes("options") ? 204 : 200) : Math.trunc(error / 100);
-  return {
-    statuses: isLast ? [status] : [status, 200],
-    errors: error === undefined ? [] : [error],
-    stored: [comes === "created", !isLast],
-  };
+function wantedOf({ comes, isLast }: Entry) {
+  const errors: number[] = comes === "created" || comes === "answered" ? [] : [CATALOGUE[comes].error];
+  const [first = "done"]: (number | string)[] = errors.map((error) => Math.trunc(error / 100));
+  return { statuses: isLast ? [first] : [first, "done"], errors, stored: [comes === "created", !isLast] };
 }
 
 async function storedIds(): Promise<Set<number>> {

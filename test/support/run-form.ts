@@ -19,7 +19,7 @@ export function tell(promise: string, figures: string): void {
 
 /** They measure time or memory, so each has the machine for itself, after all others. */
 export const ALONE = [
-  "fairness/event-loop.test.ts",
+  "fairness/event-loop.night.ts",
   "resilience/beside-backup.night.ts",
   "resilience/overload.night.ts",
   "resilience/slow-clients.night.ts",
