@@ -245,6 +245,48 @@ export const MUTANTS: readonly Mutant[] = [
 
   // The interface
   {
+    test: "interface/consistency.test.ts",
+    name: "on SQLite what was answered",
+    file: "src/store/sqlite/search/searcher.ts",
+    from: "upTo: translated(newest),",
+    to: "upTo: NOTHING_INDEXED,",
+  },
+  {
+    test: "interface/consistency.test.ts",
+    name: "on SQLite what was answered",
+    file: "src/store/tags.ts",
+    from: "last.change === newestChange?.()",
+    to: "last.change >= 0",
+  },
+  {
+    test: "interface/consistency.test.ts",
+    name: "on SQLite what was answered",
+    file: "src/http/etag.ts",
+    from: 'return `"${digest(body)}${hasLink',
+    to: 'return `"${digest(String(body.length))}${hasLink',
+  },
+  {
+    test: "interface/csv-round-trip.test.ts",
+    name: "a name that holds a row is a name in the file, and no plant",
+    file: "src/files/csv-parser.ts",
+    from: "if (!isEmpty && !fault) this.#rows.push({",
+    to: 'if (this.#cells.some((one) => /\\n\\d+,/.test(one ?? ""))) return "open_quote";\n    if (!isEmpty && !fault) this.#rows.push({',
+  },
+  {
+    test: "interface/export-moment.test.ts",
+    name: "on SQLite an export holds what was true at one moment",
+    file: "src/store/sqlite/engine/reader.ts",
+    from: "-${SNAPSHOT_CACHE}; BEGIN`",
+    to: "-${SNAPSHOT_CACHE}`",
+  },
+  {
+    test: "interface/export-moment.test.ts",
+    name: "on PostgreSQL an export holds what was true at one moment",
+    file: "src/store/postgres/snapshot.ts",
+    from: "ISOLATION LEVEL REPEATABLE READ, READ ONLY",
+    to: "ISOLATION LEVEL READ COMMITTED",
+  },
+  {
     test: "interface/bulk-changes.test.ts",
     name: "a thousand are made as the outcomes say",
     file: "src/http/bulk-changes.ts",
@@ -292,6 +334,27 @@ export const MUTANTS: readonly Mutant[] = [
   },
 
   // Resilience
+  {
+    test: "resilience/postgres.night.ts",
+    name: "random faults between the service",
+    file: "src/store/group-commit.ts",
+    from: "const committed = commit(batch);",
+    to: 'if (batch.tokens.length === 0) batch.outcomes.resolve({ creates: batch.creates.map(() => "created"), swaps: batch.swaps.map(() => true) }); const committed = new Promise<void>((go) => setTimeout(go, 5)).then(() => commit(batch));',
+  },
+  {
+    test: "resilience/postgres.night.ts",
+    name: "three services lose nothing",
+    file: "src/store/group-commit.ts",
+    from: "const committed = commit(batch);",
+    to: 'if (batch.tokens.length === 0) batch.outcomes.resolve({ creates: batch.creates.map(() => "created"), swaps: batch.swaps.map(() => true) }); const committed = new Promise<void>((go) => setTimeout(go, 5)).then(() => commit(batch));',
+  },
+  {
+    test: "resilience/poolers.night.ts",
+    name: "does all its work in transaction mode",
+    file: "src/store/postgres/engine/database-connection.ts",
+    from: "return !this.#isCockroach && this.#hosts.pooler.isFound;",
+    to: "return false;",
+  },
   {
     test: "resilience/hostile.night.ts",
     name: "on SQLite",

@@ -1,9 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "bun:test";
+import { afterAll, describe, expect, it } from "bun:test";
 import fc from "fast-check";
 import { createClient } from "../../src/client/client.ts";
 import { bytesOf } from "../../src/files/bytes.ts";
+import { readCsv } from "../../src/files/csv.ts";
 import { CSV_HEADER, csvWriter } from "../../src/files/csv-writer.ts";
 import type { ImportSummary } from "../../src/files/import.ts";
 import { parsePlant } from "../../src/domain/validation.ts";
@@ -11,21 +12,16 @@ import { guessFile } from "../../web/import/guess.ts";
 import { openFile } from "../../web/import/open-file.ts";
 import { NOTHING_SENT, sendFile } from "../../web/import/send-file.ts";
 import type { SentSoFar } from "../../web/import/send-file.ts";
-import { plantBugs } from "../support/plant-bugs.ts";
-import { PROJECT, runCommand } from "../support/process.ts";
+import { runCommand } from "../support/process.ts";
 import { seedOf } from "../support/random.ts";
 import { startTestService } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { openTransfers } from "../support/transfers.ts";
 
 const seed = seedOf("csv-round-trip");
 const CSV = { type: "text/csv" };
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
+const service = await startTestService();
 afterAll(() => service.stop());
 
 type Written = Readonly<{ id: bigint; name: string; tag: string | undefined }>;
@@ -72,8 +68,9 @@ async function throughPage(file: Uint8Array): Promise<Counts> {
   return sent.counts;
 }
 
-const importCsv = (file: Uint8Array) => openTransfers(service).importAll(file, { ...CSV, query: "?onConflict=replace" });
-const importGuessed = (file: Uint8Array) => openTransfers(service).importAll(file, { ...CSV, query: "?onConflict=replace&guess=true" });
+const { importAll, exportAll } = openTransfers(service);
+const importCsv = (file: Uint8Array) => importAll(file, { ...CSV, query: "?onConflict=replace" });
+const importGuessed = (file: Uint8Array) => importAll(file, { ...CSV, query: "?onConflict=replace&guess=true" });
 
 async function throughCommand(file: Uint8Array): Promise<Counts> {
   const path = join(temporaryFolder(), "plants.csv");
@@ -90,7 +87,7 @@ async function exported(query: string): Promise<Uint8Array> {
 }
 
 async function clear(): Promise<void> {
-  const ids = Array.from((await openTransfers(service).exportAll()).matchAll(/^{"id":(-?\d+)/gm), ([, one]) => one!);
+  const ids = Array.from((await exportAll()).matchAll(/^{"id":(-?\d+)/gm), ([, one]) => one!);
   await Promise.all(ids.map((one) => service.request(`/plants/${one}`, { method: "DELETE" })));
 }
 
@@ -98,7 +95,6 @@ const NONE = { created: 0, unchanged: 0, replaced: 0, refused: 0 };
 
 /** Whether these plants come back from a file as they were, to a store that has them and to an empty one. */
 async function expectRoundTrip(written: readonly Written[], query: string, come: (file: Uint8Array) => Promise<Counts>): Promise<void> {
-  const { importAll, exportAll } = openTransfers(service);
   await clear();
   await importAll(toNdjson(written));
   const file = await exported(query);
@@ -110,31 +106,10 @@ async function expectRoundTrip(written: readonly Written[], query: string, come:
   expect(await exportAll()).toBe(toNdjson(isGuarded ? written.map(guard) : written));
 }
 
-/** The guess that was there once: what a cell holds may be rows. */
-const ROWS_IN_CELLS = [
-  {
-    file: "src/files/csv-parser.ts",
-    from: "if (!isEmpty && !fault) this.#rows.push({",
-    to: 'if (this.#cells.some((one) => /\\n\\d+,/.test(one ?? ""))) return "open_quote";\n    if (!isEmpty && !fault) this.#rows.push({',
-  },
-];
-
-/** The ids of the plants in an export of one plant, whose name holds a row. */
-async function idsIn(root: string): Promise<bigint[]> {
-  const { readCsv } = (await import(join(root, "src/files/csv.ts"))) as typeof import("../../src/files/csv.ts");
+it("a name that holds a row is a name in the file, and no plant", async () => {
   const file = Buffer.from(CSV_HEADER.plain + csvWriter({ guardFormulas: false })({ id: 9n, name: "list:\n5,Evil,tree\nend", tag: "x" }));
   const rows = await Array.fromAsync(readCsv(bytesOf(new Blob([file]).stream()), { parsePlant, lineBytesMax: 1000 }));
-  return rows.flat().flatMap((row) => ("plant" in row ? [row.plant.id] : []));
-}
-
-describe("a name that holds a row", () => {
-  it("is a name in the file, and no plant", async () => {
-    expect(await idsIn(PROJECT)).toEqual([9n]);
-  });
-
-  it("would visibly be a plant if a reader guessed that its quote is not closed", async () => {
-    expect(await idsIn(plantBugs(ROWS_IN_CELLS))).toEqual([5n]);
-  });
+  expect(rows.flat().flatMap((row) => ("plant" in row ? [row.plant.id as bigint] : []))).toEqual([9n]);
 });
 
 describe("plants that go out as CSV come back as they were, and replace nothing, through", () => {
@@ -143,7 +118,7 @@ describe("plants that go out as CSV come back as they were, and replace nothing,
       it(`${way}, from /plants/export${query}`, async () => {
         await fc.assert(
           fc.asyncProperty(plants, (written) => expectRoundTrip(written, query, come)),
-          { seed, numRuns: 50 },
+          { seed, numRuns: 15 },
         );
       });
     }

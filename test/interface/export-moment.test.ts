@@ -1,192 +1,32 @@
-import { once } from "node:events";
-import { statSync } from "node:fs";
-import { join } from "node:path";
-import { afterAll, describe, expect, it } from "bun:test";
+import { expect, it } from "bun:test";
 import { ENGINES } from "../support/engines.ts";
-import type { Engine } from "../support/engines.ts";
-import { plantBugs } from "../support/plant-bugs.ts";
-import type { PlantedBug } from "../support/plant-bugs.ts";
-import { openSocket, receiveAll } from "../support/raw-http.ts";
-import { queryOnce } from "../support/postgres/database-server.ts";
-import { startProcess } from "../support/process.ts";
-import { PATIENT } from "../support/service-process.ts";
-import type { ServiceProcess } from "../support/process.ts";
-import { readToken } from "../support/service.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
-import { until } from "../support/until.ts";
+import { holdExport, largeName, largePlants, PLANTS } from "../support/held-export.ts";
+import { startTestService } from "../support/service.ts";
 
-/** Far more than buffers hold, so that most of an export is read after its beginning was. */
-const PLANTS = 400;
-const NAME_LENGTH = 60_000;
 const LAST = PLANTS - 1;
 
-/** Reads page after page, each of its own moment. */
-const MANY_MOMENTS: readonly PlantedBug[] = [
-  { file: "src/store/sqlite/engine/reader.ts", from: "-${SNAPSHOT_CACHE}; BEGIN`", to: "-${SNAPSHOT_CACHE}`" },
-  { file: "src/store/postgres/snapshot.ts", from: "ISOLATION LEVEL REPEATABLE READ, READ ONLY", to: "ISOLATION LEVEL READ COMMITTED" },
-];
-
-/** No bug: snapshots last a second. */
-const SHORT: readonly PlantedBug[] = [
-  { file: "src/store/snapshots.ts", from: "const SNAPSHOT_MS_MAX = 15 * 60_000;", to: "const SNAPSHOT_MS_MAX = 1000;" },
-];
-
-/** No bug: snapshots end when the WAL has 20 MB, and the log says so. */
-const SMALL_WAL: readonly PlantedBug[] = [
-  {
-    file: "src/store/sqlite/engine/requirements.ts",
-    from: "SNAPSHOT_WAL_PAGES_MAX = 131_072;",
-    to: "SNAPSHOT_WAL_PAGES_MAX = 5000;",
+// What ends an export that is not read: export-moment.night.ts.
+it.each(ENGINES)(
+  "on $engine an export holds what was true at one moment: all that was answered before, and no change after",
+  async ({ openFlags }) => {
+    const service = await startTestService(await openFlags());
+    async function put(id: number, version: string): Promise<void> {
+      expect((await service.request(`/plants/${id}`, { method: "PUT", body: JSON.stringify({ name: largeName(id, version) }) })).ok).toBe(
+        true,
+      );
+    }
+    expect((await service.request("/plants/import", { method: "POST", body: largePlants() })).status).toBe(200);
+    for (const version of ["one", "two", "three"]) {
+      await put(LAST, version);
+      const rest = await holdExport(service);
+      await put(0, "new");
+      await put(LAST, "new");
+      await put(PLANTS, "new");
+      expect((await service.request(`/plants/${LAST - 1}`, { method: "DELETE" })).status).toBe(204);
+      expect(await rest()).toEqual({ count: PLANTS, last: [`${LAST - 1} old`, `${LAST} ${version}`], isWhole: true });
+      expect((await service.request(`/plants/${PLANTS}`, { method: "DELETE" })).status).toBe(204);
+      await put(LAST - 1, "old");
+    }
+    await service.stop();
   },
-];
-
-/** No bug: the server waits for the next statement of an export for a second. */
-const IMPATIENT_SERVER: readonly PlantedBug[] = [
-  {
-    file: "src/store/postgres/snapshot.ts",
-    from: "'idle_in_transaction_session_timeout', '3min'",
-    to: "'idle_in_transaction_session_timeout', '1s'",
-  },
-];
-
-const services: ServiceProcess[] = [];
-afterAll(() => Promise.all(services.map((service) => service.end("SIGKILL"))));
-
-/** Nothing of it is as in another version: SQLite writes only the pages of a row that differ. */
-function nameOf(id: number, version: string): string {
-  return `${id} ${version} `.padEnd(NAME_LENGTH, version);
-}
-
-/** A service with many large plants. */
-async function open({ openFlags }: Engine, bugs: readonly PlantedBug[] = []) {
-  const data = temporaryFolder();
-  const flags = await openFlags();
-  const words = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);
-  const service = await startProcess({ data, flags: [...PATIENT, ...words], ...(bugs.length > 0 ? { root: plantBugs(bugs) } : {}) });
-  services.push(service);
-  const authorization = `Bearer ${await readToken(data)}`;
-
-  async function ask(path: string, method = "GET", body?: string): Promise<Response> {
-    const headers = { authorization, "content-type": method === "POST" ? "application/x-ndjson" : "application/json" };
-    return fetch(`${service.url}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
-  }
-  async function put(id: number, version: string): Promise<void> {
-    const response = await ask(`/plants/${id}`, "PUT", JSON.stringify({ name: nameOf(id, version) }));
-    expect([200, 201]).toContain(response.status);
-    await response.arrayBuffer();
-  }
-  const lines = Array.from({ length: PLANTS }, (_, id) => `{"id":${id},"name":"${nameOf(id, "old")}"}\n`).join("");
-  expect((await ask("/plants/import", "POST", lines)).status).toBe(200);
-  return { ask, put, data, database: flags["database"], service, authorization };
-}
-
-type Opened = Awaited<ReturnType<typeof open>>;
-
-/** Begins an export and reads nothing. `rest` reads all of it: the names of its plants, and whether it is whole. */
-async function beginExport({ service, authorization }: Opened) {
-  const socket = await openSocket(service.url);
-  socket.write(`GET /plants/export HTTP/1.1\r\nHost: plants\r\nAuthorization: ${authorization}\r\nConnection: close\r\n\r\n`);
-  await once(socket, "readable");
-  return async () => {
-    const text = await receiveAll(socket);
-    const names = Array.from(text.matchAll(/"name":"(\d+ \w+)/g), ([, name]) => name);
-    return { count: names.length, last: names.slice(-2), isWhole: text.endsWith("0\r\n\r\n") };
-  };
-}
-
-/** Changes plants while an export is under way. */
-async function exportMeanwhile(opened: Opened) {
-  const { ask, put } = opened;
-  const rest = await beginExport(opened);
-  await put(0, "new");
-  await put(LAST, "new");
-  await put(PLANTS, "new");
-  expect((await ask(`/plants/${LAST - 1}`, "DELETE")).status).toBe(204);
-  return rest();
-}
-
-const OLD = { count: PLANTS, last: [`${LAST - 1} old`, `${LAST} old`], isWhole: true };
-
-for (const engine of ENGINES) {
-  describe(`on ${engine.engine} an export`, () => {
-    const opened = open(engine);
-
-    it("holds what was true at one moment, whatever changes while it is read", async () => {
-      expect(await exportMeanwhile(await opened)).toEqual(OLD);
-    });
-
-    it("holds all that was answered before it began", async () => {
-      const { ask, put } = await opened;
-      for (const version of ["one", "two", "three"]) {
-        await put(LAST, version);
-        const text = await (await ask("/plants/export")).text();
-        expect(text.includes(`{"id":${LAST},"name":"${LAST} ${version} `)).toBe(true);
-      }
-    });
-
-    it("would visibly hold a state that never was if each page had a moment of its own", async () => {
-      expect(await exportMeanwhile(await open(engine, MANY_MOMENTS))).not.toEqual(OLD);
-    });
-
-    it("breaks off when it has lasted too long, says so in the log, and leaves nothing open", async () => {
-      const short = await open(engine, SHORT);
-      const { database, service } = short;
-      const rest = await beginExport(short);
-      await Bun.sleep(1500);
-      expect((await rest()).isWhole).toBe(false);
-      await until("The log says why", () => service.lines.some((line) => line.includes("lasted longer than 15 minutes")));
-      if (database !== undefined) await until("No transaction is open", async () => (await countTransactions(database)) === 0);
-    });
-
-    it("that nobody reads to its end leaves nothing open, nor does one that is only asked about, and neither has failed", async () => {
-      const { ask, database, service } = await opened;
-      for (let count = 0; count < 8; count += 1) {
-        const response = await ask("/plants/export");
-        const reader = response.body!.getReader();
-        if (count % 2 > 0) await reader.read();
-        await reader.cancel();
-      }
-      expect((await ask("/plants/export", "HEAD")).status).toBe(200);
-      // Of one token, four may be open.
-      for (let count = 0; count < 10; count += 1)
-        await until("Another may begin", async () => (await ask("/plants/export", "HEAD")).status === 200);
-      if (database !== undefined) await until("No transaction is open", async () => (await countTransactions(database)) === 0);
-      const ended = () => service.lines.filter((line) => line.includes("export_ended"));
-      await until("The log has all of them", () => ended().filter((line) => line.includes("cancelled")).length >= 8);
-      expect(service.lines.filter((line) => line.includes("export_failed"))).toEqual([]);
-    });
-  });
-}
-
-async function countTransactions(database: string): Promise<number> {
-  const sql = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'";
-  return (await queryOnce(database, sql)).length;
-}
-
-describe("an export that is not read", () => {
-  it("is broken off on SQLite before the WAL is too large, which then starts again", async () => {
-    const [sqlite] = ENGINES;
-    const opened = await open(sqlite!, SMALL_WAL);
-    const { put, data } = opened;
-    const rest = await beginExport(opened);
-    const walBytes = () => statSync(join(data, "plants.db-wal")).size;
-    // 36 MB. The size of the file says nothing yet: the import may have left it larger than that.
-    for (let round = 0; round < 600; round += 1) await put(round % PLANTS, `r${round}`);
-    expect((await rest()).isWhole).toBe(false);
-    // It no longer grows.
-    const size = walBytes();
-    for (let round = 0; round < 600; round += 1) await put(round % PLANTS, `s${round}`);
-    expect(walBytes()).toBeLessThan(size + 20_000_000);
-  });
-
-  it("does not hold back vacuum for ever on PostgreSQL if the service stops asking", async () => {
-    const postgres = ENGINES.find(({ engine }) => engine !== "SQLite");
-    const opened = await open(postgres!, IMPATIENT_SERVER);
-    const { database, service } = opened;
-    await beginExport(opened);
-    await until("It is open", async () => (await countTransactions(database!)) === 1);
-    process.kill(service.pid, "SIGSTOP");
-    await until("The server has ended it", async () => (await countTransactions(database!)) === 0);
-    process.kill(service.pid, "SIGCONT");
-  });
-});
+);

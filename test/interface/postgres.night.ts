@@ -17,7 +17,6 @@ const FILES = [
   "interface/operations",
   "interface/plant-size",
   "interface/plants",
-  "interface/reading",
   "interface/search",
   "interface/sorting",
   "interface/tags",

@@ -1,17 +1,15 @@
 import { afterEach, beforeAll, expect } from "bun:test";
 import { Client } from "pg";
-import { temporaryFolder } from "../support/temporary-folder.ts";
 import { needs } from "../support/program.ts";
-import { plantBugs } from "../support/plant-bugs.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
 import type { Cluster } from "../support/postgres/cluster.ts";
 import { queryOnce } from "../support/postgres/database-server.ts";
 import { findFaults, startLoad } from "../support/postgres/load.ts";
 import { startPooler } from "../support/postgres/pooler.ts";
+import { serveOn } from "../support/postgres/store.ts";
 import { rejectionOf } from "../support/rejection.ts";
 import { inForm, tell } from "../support/run-form.ts";
-import { readToken } from "../support/service.ts";
-import { killServices, PATIENT, startService } from "../support/service-process.ts";
+import { killServices, PATIENT } from "../support/service-process.ts";
 import { until } from "../support/until.ts";
 
 const { describe, it } = needs("pgbouncer");
@@ -32,22 +30,6 @@ const LEFT_BEHIND = [
   "PREPARE insert_plants AS SELECT 1",
 ];
 
-type Outcome = Readonly<{
-  statuses: readonly number[];
-  wrong: readonly string[];
-  faults: Awaited<ReturnType<typeof findFaults>>;
-  settings: readonly string[];
-}>;
-
-const UNDISTURBED: Outcome = { statuses: [200], wrong: [], faults: { lost: [], strange: [] }, settings: ["on warning 250ms on 5s"] };
-
-/** Trusts that nobody else uses the connection to the server. */
-const TRUST_THE_POOLER = {
-  file: "src/store/postgres/engine/database-connection.ts",
-  from: "return !this.#isCockroach &&",
-  to: "return false &&",
-};
-
 describe("a service behind PgBouncer, as it is by default,", () => {
   let cluster: Cluster;
   const stops: Array<() => Promise<void>> = [];
@@ -62,16 +44,13 @@ describe("a service behind PgBouncer, as it is by default,", () => {
   });
 
   /** Two services on a new database, each behind the pooler. */
-  async function start(mode: string, root?: string) {
+  async function start(mode: string) {
     const database = await cluster.createDatabase();
     const pooler = await startPooler({ target: cluster, settings: { pool_mode: mode } });
     stops.push(pooler.stop);
     const address = pooler.url(database);
-    const data = temporaryFolder();
-    const flags = [...PATIENT, "--database", address];
-    const first = await startService({ data, flags, ...(root === undefined ? {} : { root }) });
-    const second = await startService({ data: temporaryFolder(), flags, ...(root === undefined ? {} : { root }) });
-    return { database, address, urls: [first.url, second.url], token: await readToken(data) };
+    const [first, second] = [await serveOn(address, { flags: PATIENT }), await serveOn(address, { flags: PATIENT })];
+    return { database, address, first, urls: [first.url, second.url], token: first.token };
   }
 
   /** Writes down the settings with which each commit of creates runs. */
@@ -99,60 +78,38 @@ describe("a service behind PgBouncer, as it is by default,", () => {
     }
   }
 
-  async function runDisturbed(mode: string, root?: string) {
-    const { database, address, urls, token } = await start(mode, root);
-    await noteSettings(database);
-    let isOver = false;
-    const disturbed = disturb(address, () => isOver);
-    const load = startLoad({ urls, token, clients: CLIENTS, firstId: 1n });
-    await Bun.sleep(SECONDS * 1000);
-    const journal = await load.stop();
-    isOver = true;
-    await disturbed;
-    const seen = await queryOnce(database, "SELECT DISTINCT settings FROM seen ORDER BY 1");
-    const outcome: Outcome = {
-      statuses: [...journal.statuses.keys()],
-      wrong: journal.wrong,
-      faults: await findFaults(database, journal),
-      settings: seen.map(({ settings }) => String(settings)),
-    };
-    return { urls, token, journal, outcome };
-  }
-
   for (const mode of ["session", "transaction"]) {
     it(`does all its work in ${mode} mode, with its own settings in each transaction, whatever others leave behind`, async () => {
-      const { urls, token, journal, outcome } = await runDisturbed(mode);
+      const { database, address, first, urls, token } = await start(mode);
+      await noteSettings(database);
+      let isOver = false;
+      const disturbed = disturb(address, () => isOver);
+      const load = startLoad({ urls, token, clients: CLIENTS, firstId: 1n });
+      await Bun.sleep(SECONDS * 1000);
+      const journal = await load.stop();
+      isOver = true;
+      await disturbed;
+      const seen = await queryOnce(database, "SELECT DISTINCT settings FROM seen ORDER BY 1");
       tell(`PgBouncer in ${mode} mode`, `${JSON.stringify(Object.fromEntries(journal.statuses))} in ${SECONDS} s`);
-      expect(outcome).toEqual(UNDISTURBED);
+      expect([...journal.statuses.keys()]).toEqual([200]);
+      expect(journal.wrong).toEqual([]);
+      expect(await findFaults(database, journal)).toEqual({ lost: [], strange: [] });
+      expect(seen).toEqual([{ settings: "on warning 250ms on 5s" }]);
       expect(journal.answered.size).toBeGreaterThan(20 * SECONDS);
-      const headers = { authorization: `Bearer ${token}`, "content-type": "application/x-ndjson" };
-      const ask = async (method: string, path: string, body?: string) =>
-        (await fetch(`${urls[1]}${path}`, { method, headers, ...(body === undefined ? {} : { body }) })).status;
       const statuses = [
-        await ask("POST", "/plants/import", '{"id":-1,"name":"Aloe","tag":"dry"}\n'),
-        await ask("GET", "/plants?tag=dry&q=aloe"),
-        await ask("GET", "/tags"),
-        await ask("GET", "/plants/export"),
-        await ask("DELETE", "/plants/-1"),
-        await ask("GET", "/readyz"),
+        await first.statusOf("POST", "/plants/import", '{"id":-1,"name":"Aloe","tag":"dry"}\n', "application/x-ndjson"),
+        await first.statusOf("GET", "/plants?tag=dry&q=aloe"),
+        await first.statusOf("GET", "/tags"),
+        await first.statusOf("GET", "/plants/export"),
+        await first.statusOf("DELETE", "/plants/-1"),
+        await first.statusOf("GET", "/readyz"),
       ];
       expect(statuses).toEqual([200, 200, 200, 200, 204, 200]);
     });
   }
 
-  it("is caught disturbed by others if it trusts the pooler", async () => {
-    // What it trips over first is left to chance: settings, or a statement of the same name.
-    const root = plantBugs([TRUST_THE_POOLER]);
-    await until("It is disturbed", async () => {
-      const { outcome } = await runDisturbed("transaction", root).catch((reason: unknown) => ({ outcome: reason }));
-      await killServices();
-      return !Bun.deepEquals(outcome, UNDISTURBED);
-    });
-  });
-
   it("leaves no statements running while a standby is missing, and reads go on", async () => {
-    const { database, urls, token } = await start("transaction");
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const { database, first, urls, token } = await start("transaction");
     await cluster.query("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
     await cluster.query("SELECT pg_reload_conf()");
     const load = startLoad({ urls, token, clients: CLIENTS, firstId: 1n });
@@ -162,7 +119,7 @@ describe("a service behind PgBouncer, as it is by default,", () => {
     for (let turn = 0; turn < 4 * SECONDS; turn += 1) {
       const [row] = await cluster.query(`SELECT count(*)::int AS all FROM pg_stat_activity WHERE datname = '${name}'`);
       most = Math.max(most, Number(row!["all"]));
-      reads.add((await fetch(`${urls[0]}/plants`, { headers })).status);
+      reads.add(await first.statusOf("GET", "/plants"));
       await Bun.sleep(250);
     }
     await cluster.query("ALTER SYSTEM RESET synchronous_standby_names");
@@ -183,7 +140,7 @@ describe("a service behind PgBouncer, as it is by default,", () => {
     other.on("error", () => {});
     await other.connect();
     await other.query("SELECT 1");
-    const reason = await rejectionOf(startService({ data: temporaryFolder(), flags: ["--database", pooler.url(database)] }));
+    const reason = await rejectionOf(serveOn(pooler.url(database)));
     expect(String(reason)).toContain("If a pooler accepted the connection, raise its default_pool_size.");
     await other.end();
   });

@@ -56,7 +56,13 @@ export function createModel() {
       put(id, content);
       return { status: 200, body: JSON.stringify(content) };
     },
-    get: (id: bigint): Expected => (plants.has(id) ? whole(plants.get(id)!) : { status: 404 }),
+    get(id: bigint, { ifMatch, ifNoneMatch }: Condition): Expected {
+      const stored = plants.get(id);
+      if (!stored) return { status: 404 };
+      if (ifMatch !== undefined && !isMet({ ifMatch }, stored)) return { status: 412 };
+      const isUnchanged = ifNoneMatch !== undefined && !isMet({ ifNoneMatch }, stored);
+      return isUnchanged ? { status: 304, body: "" } : whole(stored);
+    },
     put(id: bigint, content: Content, condition: Condition): Expected {
       if (!isMet(condition, plants.get(id))) return { status: 412 };
       const status = plants.has(id) ? 200 : 201;
