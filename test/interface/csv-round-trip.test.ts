@@ -112,6 +112,14 @@ it("a name that holds a row is a name in the file, and no plant", async () => {
   expect(rows.flat().flatMap((row) => ("plant" in row ? [row.plant.id as bigint] : []))).toEqual([9n]);
 });
 
+it("plants that go out as NDJSON come back as they were, and replace nothing", async () => {
+  const importNdjson = (file: Uint8Array) => importAll(file, { query: "?onConflict=replace" });
+  await fc.assert(
+    fc.asyncProperty(plants, (written) => expectRoundTrip(written, "?format=ndjson", importNdjson)),
+    { seed, numRuns: 15 },
+  );
+});
+
 describe("plants that go out as CSV come back as they were, and replace nothing, through", () => {
   for (const query of ["?format=csv", "?profile=dwc", "?guardFormulas=true"]) {
     for (const [way, come] of Object.entries(WAYS)) {

@@ -1,12 +1,9 @@
 import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
-import fc from "fast-check";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
-import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../src/domain/plant.ts";
 import { csvWriter } from "../../src/files/csv-writer.ts";
 import { expectConform } from "../support/conform.ts";
-import { seedOf } from "../support/random.ts";
 import { startTestService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { clean, EXPORT, openTransfers } from "../support/transfers.ts";
@@ -139,60 +136,4 @@ describe("an export", () => {
     expect(await exportAll({ on: many })).toBe(lines.join(""));
     await many.stop();
   });
-});
-
-const seed = seedOf("exchange");
-const PLANTS = 500;
-
-describe(`${PLANTS} random plants`, () => {
-  const awkward = fc.constantFrom(
-    '"',
-    '""',
-    ",",
-    ";",
-    "\t",
-    "\n",
-    "\r",
-    "\r\n",
-    " ",
-    "\0",
-    "\uFEFF",
-    "\u00a0",
-    "\u2028",
-    "'",
-    "\\",
-    "a",
-    "é",
-    "🌿",
-  );
-  const text = fc.oneof(
-    fc.string({ unit: "binary", maxLength: 20 }),
-    fc.array(awkward, { maxLength: 6 }).map((parts) => parts.join("")),
-    fc.string({ unit: "grapheme", maxLength: 20 }),
-  );
-  const id = fc.oneof(fc.bigInt({ min: PLANT_ID_MIN, max: PLANT_ID_MAX }), fc.constantFrom(PLANT_ID_MIN, PLANT_ID_MAX, 0n, 2n ** 53n + 1n));
-  const plant = fc.record({ id, name: text, tag: text }, { requiredKeys: ["id", "name"] });
-  const plants = fc.sample(fc.uniqueArray(plant, { minLength: PLANTS, maxLength: PLANTS, selector: (one) => one.id }), {
-    numRuns: 1,
-    seed,
-  })[0]!;
-  const body = plants.map(({ id: number, ...content }) => `{"id":${number},${JSON.stringify(content).slice(1)}`).join("\n");
-
-  for (const { query, type } of [
-    { query: "?format=ndjson", type: "application/x-ndjson" },
-    { query: "?format=csv", type: "text/csv" },
-    { query: "?format=csv&profile=dwc", type: "text/csv" },
-  ]) {
-    it(`survive ${query}: an import of the export gives the same plants and the same export, byte for byte`, async () => {
-      const first = await startTestService();
-      expect(await importAll(body, { on: first })).toEqual(clean({ read: PLANTS, created: PLANTS }));
-      const exported = await exportAll({ on: first, query });
-      const second = await startTestService();
-      expect(await importAll(exported, { on: second, type })).toEqual(clean({ read: PLANTS, created: PLANTS }));
-      expect(await exportAll({ on: second })).toBe(await exportAll({ on: first }));
-      expect(await exportAll({ on: second, query })).toBe(exported);
-      expect(await importAll(exported, { on: first, type })).toEqual(clean({ read: PLANTS, unchanged: PLANTS }));
-      await Promise.all([first.stop(), second.stop()]);
-    });
-  }
 });

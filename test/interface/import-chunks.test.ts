@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from "bun:test";
 import { readCsv } from "../../src/files/csv.ts";
 import { readNdjson } from "../../src/files/ndjson.ts";
+import { toBytes, toByteText } from "../../src/files/encodings.ts";
 import type { Row } from "../../src/files/row.ts";
 import { parsePlant } from "../../src/domain/validation.ts";
 import { startTestService } from "../support/service.ts";
@@ -87,4 +88,12 @@ describe("a body that comes in pieces", () => {
     const rows = await rowsOf(readNdjson, [bytesOf('{"id":1,"name":"a"}\n'), bytesOf('\uFEFF{"id":2,"name":"b"}\n')]);
     expect(rows.map((row) => "refusal" in row)).toEqual([false, false]);
   });
+});
+
+it("each byte has its own letter, the one of ASCII if there is one, and can be read back", () => {
+  const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+  const text = toByteText(bytes);
+  expect(new Set(text).size).toBe(256);
+  expect(text.slice(0, 128)).toBe(String.fromCharCode(...bytes.subarray(0, 128)));
+  expect(toBytes(text)).toEqual(bytes);
 });

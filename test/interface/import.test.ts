@@ -1,8 +1,12 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
 import { expectConform } from "../support/conform.ts";
+import { PROJECT } from "../support/process.ts";
 import { openSocket } from "../support/raw-http.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { clean, IMPORT, openTransfers, summaryOf } from "../support/transfers.ts";
 import { askUntil, until } from "../support/until.ts";
 
@@ -158,4 +162,23 @@ describe("a client that disconnects in the middle of an import", () => {
     expect(await summaryOf(await askUntil(importNothing, ({ status }) => status !== 503))).toEqual(clean({}));
     await own.stop();
   });
+});
+
+it("an import of examples/plants.csv creates every plant, they are there after a restart, and the same file changes nothing", async () => {
+  const file = readFileSync(join(PROJECT, "examples/plants.csv"), "utf8");
+  const [columns, ...rows] = file.trimEnd().split("\n");
+  expect(columns).toBe("id,name,tag");
+  // No cell of the file is quoted.
+  const plants = rows.map((row) => row.split(",") as [id: string, name: string, tag: string]);
+  expect(plants.map(([id]) => id)).toEqual(Array.from({ length: 1000 }, (_, at) => String(1001 + at)));
+  expect(new Set(plants.map(([, name]) => name)).size).toBe(1000);
+  const data = temporaryFolder();
+  const first = await startTestService({ data });
+  expect(await importAll(file, { on: first, type: "text/csv" })).toMatchObject({ created: 1000 });
+  await first.stop();
+  const second = await startTestService({ data });
+  const expected = plants.map(([id, name, tag]) => `${JSON.stringify({ id: Number(id), name, tag })}\n`).join("");
+  expect(await exportAll({ on: second })).toBe(expected);
+  expect(await importAll(file, { on: second, type: "text/csv" })).toMatchObject({ unchanged: 1000 });
+  await second.stop();
 });

@@ -99,8 +99,8 @@ it(`three services lose nothing that was answered when the primary is killed and
   let primary: Cluster = await startCluster();
   const name = new URL(await primary.createDatabase("garden")).pathname;
   let standby = await primary.addStandby();
-  const proxies = [await openProxy(primary), await openProxy(standby)];
-  const database = `postgres://plants@${proxies.map(({ port }) => `127.0.0.1:${port}`).join()}${name}`;
+  const fronts = [await openProxy(primary), await openProxy(standby)];
+  const database = `postgres://plants@${fronts.map(({ port }) => `127.0.0.1:${port}`).join()}${name}`;
   const services = [await serveOn(database), await serveOn(database), await serveOn(database)];
   const urls = services.map(({ url }) => url);
   const { token } = services[0]!;
@@ -114,7 +114,7 @@ it(`three services lose nothing that was answered when the primary is killed and
     const backMs = await waitUntilBack(urls, token);
     primary = standby;
     standby = await primary.addStandby();
-    proxies[round % 2]!.pointAt(standby);
+    fronts[round % 2]!.pointAt(standby);
     await Bun.sleep(500);
     const journal = await load.stop();
     expect(journal.wrong).toEqual([]);
