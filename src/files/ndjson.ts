@@ -12,18 +12,30 @@ import type { Bytes } from "./bytes.ts";
 export async function* readNdjson(bytes: Bytes, options: ReadOptions, findings: Findings = createFindings()): Rows {
   const file = await toUtf8(bytes);
   if (file.encoding) findings.encoding = file.encoding;
+  const lines = createLineSplitter(options.lineBytesMax);
   const read = createLineReader(options, findings);
-  let line = 0;
-  for await (const texts of splitLines(file.bytes, options.lineBytesMax)) {
-    yield texts.map((text) => read(text, (line += 1))).filter((row) => row !== undefined);
-  }
+  for await (const piece of inPieces(file.bytes))
+    yield lines
+      .split(piece)
+      .map(read)
+      .filter((row) => row !== undefined);
+  yield lines
+    .end()
+    .map(read)
+    .filter((row) => row !== undefined);
 }
 
 /** The text of a line, or why it cannot be read. */
 type LineText = string | PlantStoreError;
 
-/** The lines of a file, some at a time. */
-async function* splitLines(bytes: Bytes, bytesMax: number): AsyncGenerator<readonly LineText[], void, void> {
+type LineSplitter = Readonly<{
+  /** The lines that end in the next piece of a file. */
+  split: (piece: Uint8Array) => readonly LineText[];
+  /** The last line, if it lacks its end. */
+  end: () => readonly LineText[];
+}>;
+
+function createLineSplitter(bytesMax: number): LineSplitter {
   // The beginning of a line that is not complete yet.
   const rest = createByteQueue();
   let isTooLong = false;
@@ -37,27 +49,31 @@ async function* splitLines(bytes: Bytes, bytesMax: number): AsyncGenerator<reado
     if (isTooLong) rest.take();
   }
 
-  for await (const chunk of inPieces(bytes)) {
-    const end = chunk.lastIndexOf(NEWLINE);
-    if (end === -1) {
-      keep(chunk);
-      continue;
+  /** The lines up to the end of this part: the first may have begun before it. */
+  function take(part: Uint8Array): readonly LineText[] {
+    if (!isTooLong) {
+      rest.put(part);
+      return decodeLines(rest.take());
     }
-    let start = 0;
-    if (isTooLong) {
-      start = chunk.indexOf(NEWLINE) + 1;
-      isTooLong = false;
-      yield [tooLong(bytesMax)];
-    }
-    if (end >= start) {
-      rest.put(chunk.subarray(start, end));
-      yield decodeLines(rest.take());
-    }
-    isFirst = false;
-    keep(chunk.subarray(end + 1));
+    isTooLong = false;
+    const next = part.indexOf(NEWLINE) + 1;
+    const refusal = tooLong(bytesMax);
+    return next === 0 ? [refusal] : [refusal, ...decodeLines(part.subarray(next))];
   }
-  if (isTooLong) yield [tooLong(bytesMax, isFirst)];
-  else if (rest.length() > 0) yield decodeLines(rest.take());
+
+  return {
+    split(piece) {
+      const end = piece.lastIndexOf(NEWLINE);
+      const lines = end === -1 ? [] : take(piece.subarray(0, end));
+      isFirst &&= end === -1;
+      keep(piece.subarray(end + 1));
+      return lines;
+    },
+    end() {
+      if (isTooLong) return [tooLong(bytesMax, isFirst)];
+      return rest.length() > 0 ? decodeLines(rest.take()) : [];
+    },
+  };
 }
 
 const NEWLINE = 0x0a;
@@ -83,10 +99,11 @@ function decode(bytes: Uint8Array): LineText {
   }
 }
 
-type LineReader = (text: LineText, line: number) => Row | undefined;
+type LineReader = (text: LineText) => Row | undefined;
 
 function createLineReader({ parsePlant, lineBytesMax }: ReadOptions, { unusedColumns }: Findings): LineReader {
   const known = new Set<string>(FIELDS);
+  let line = 0;
 
   /** A plant may have other members, of which one that is null says nothing. */
   function noteUnused(members: Readonly<Record<string, unknown>>): void {
@@ -97,7 +114,8 @@ function createLineReader({ parsePlant, lineBytesMax }: ReadOptions, { unusedCol
     }
   }
 
-  return (text, line) => {
+  return (text) => {
+    line += 1;
     if (typeof text !== "string") return { line, refusal: text };
     if (text.trim() === "") return undefined;
     try {
