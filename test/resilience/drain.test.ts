@@ -16,7 +16,7 @@ afterEach(killServices);
 
 const RESTARTS = inForm(4, 50, 2);
 const STARTS = inForm(4, 50, 2);
-const CLIENTS = inForm(16, 16, 6);
+const CLIENTS = inForm(16, 16, 4);
 /** A few health checks of a balancer, even on a machine that stops for two seconds. */
 const DELAY_MS = inForm(3000, 500);
 const END_MS_MAX = 10_000;

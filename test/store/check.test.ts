@@ -125,9 +125,9 @@ describe("plant-store check says that a store is sound", () => {
   it("while a service fills it as fast as it can, and imports", async () => {
     const data = temporaryFolder();
     const service = await startProcess({ data });
-    const flood = startFlood({ url: service.url, token: await readToken(data), firstId: 1n });
+    const flood = startFlood({ url: service.url, token: await readToken(data), firstId: 1n, clients: 4 });
     const found: unknown[] = [];
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < 3 || flood.count() <= 100; round += 1) {
       const { status, stdout, stderr } = await check(data);
       if (status !== 0 || !stdout.includes("ok      search")) found.push({ stdout, stderr });
     }

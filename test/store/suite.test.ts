@@ -11,5 +11,4 @@ const [plants, ordered] = [path(), path()];
 
 testStore("SQLite", { open: () => openSqlite(plants) });
 testStore("PostgreSQL", { open: () => openPostgres(url) });
-// On PostgreSQL in the night: orders.night.ts.
 testOrders("SQLite", { open: () => openSqlite(ordered) });

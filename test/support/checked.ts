@@ -10,15 +10,16 @@ import { checkDatabase } from "../../src/store/sqlite/database-check.ts";
 import { findFilesFault } from "../../src/store/sqlite/engine/files.ts";
 import type { Store } from "../../src/store/store.ts";
 import { tokenize } from "../../src/domain/terms.ts";
+import { runInside } from "./command.ts";
 import { runCommand } from "./process.ts";
 import type { CommandOptions } from "./process.ts";
 import { openSqlite } from "./stores.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { until } from "./until.ts";
 
-/** Runs `plant-store check`. */
+/** Runs `plant-store check`: in this process, unless another user does. */
 export function runCheck(words: readonly string[], options: CommandOptions = {}) {
-  return runCommand(["check", ...words], options);
+  return options.user === undefined ? runInside(["check", ...words], options.environment) : runCommand(["check", ...words], options);
 }
 
 /** Opens a store as a service does. */

@@ -290,8 +290,8 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       expect(await list({ words })).toEqual([-201n, 201n]);
     });
 
-    it("finds a plant at once after a create, a new name or a new tag, and not by its old ones, 100 times", async () => {
-      for (let id = 6000; id < 6100; id += 1) {
+    it("finds a plant at once after a create, a new name or a new tag, and not by its old ones, 30 times", async () => {
+      for (let id = 6000; id < 6030; id += 1) {
         const [first, second] = [plantOf(id, `Morus w${id}`), plantOf(id, `Ficus w${id}`, `t${id}`)];
         await store.plants.create(first);
         expect(await list({ words: [`w${id}`, "morus"] })).toEqual([first.id]);

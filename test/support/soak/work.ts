@@ -1,8 +1,6 @@
 import { pick } from "../random.ts";
 import type { Random } from "../random.ts";
 import type { Wire } from "../raw-http.ts";
-import { createAsker } from "./asker.ts";
-import { createGarden } from "./garden.ts";
 
 /** Everything that people do with a catalogue, in realistic shares, each over the given connection. */
 export type Work = Readonly<{
@@ -101,5 +99,86 @@ export function createWork({ token, random }: Readonly<{ token: string; random: 
       const strange = ids.filter((id) => !wanted.delete(id));
       if (strange.length + wanted.size > 0) wrong.push(`the catalogue has ${strange.join()} and lacks ${[...wanted].join()}`);
     },
+  };
+}
+
+type Ask = Readonly<{ method: string; target: string; type?: string; body?: string; bearer?: string }>;
+
+type Asker = ReturnType<typeof createAsker>;
+
+const WRONG_MAX = 10;
+
+/**
+ * Sends requests and collects the first wrong responses in `wrong`. Each has the token that is picked for it, unless it
+ * has its own.
+ */
+function createAsker(pickToken: () => string) {
+  const wrong: string[] = [];
+
+  /** Status 0: the connection was cut, or no response came in time. */
+  async function ask(wire: Wire, { method, target, type = "application/json", body = "", bearer = pickToken() }: Ask) {
+    const lines = [`${method} ${target} HTTP/1.1`, "Host: plants", `Authorization: Bearer ${bearer}`, `Content-Type: ${type}`];
+    const answer = await wire.send(Buffer.from(`${lines.join("\r\n")}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`));
+    return typeof answer === "string" ? { status: 0, text: answer } : { status: answer.status, text: answer.body.toString() };
+  }
+
+  async function expectAnswer(wire: Wire, request: Ask, status: number, expected?: string): Promise<string> {
+    const got = await ask(wire, request);
+    const isRight = got.status === status && (expected ?? got.text) === got.text;
+    if (!isRight && wrong.length < WRONG_MAX) wrong.push(`${request.method} ${request.target}: ${got.status} ${got.text.slice(0, 300)}`);
+    return got.text;
+  }
+
+  function expectPage(wire: Wire, target: string): Promise<string> {
+    return expectAnswer(wire, { method: "GET", target }, 200);
+  }
+
+  return { wrong, ask, expectAnswer, expectPage };
+}
+
+type Plant = Readonly<{ id: number; name: string; tag: string }>;
+
+/** Plants above 0 that come and go, one change of each at a time, so that the right state of each is known. */
+function createGarden({ expectAnswer }: Asker, random: Random) {
+  /** Plants without a request under way. */
+  const idle: Plant[] = [];
+  let lastId = 0;
+
+  async function create(wire: Wire): Promise<void> {
+    lastId += 1;
+    const plant = { id: lastId, name: `plant ${lastId}`, tag: `tag ${lastId % 20}` };
+    const { id: _, ...content } = plant;
+    await expectAnswer(wire, { method: "POST", target: "/plants", body: JSON.stringify(plant) }, 200, JSON.stringify(content));
+    idle.push(plant);
+  }
+
+  /** A request about the plant that has waited longest; a create if there is none. */
+  async function withPlant(wire: Wire, act: (plant: Plant) => Promise<unknown>): Promise<void> {
+    const plant = idle.shift();
+    await (plant ? act(plant) : create(wire));
+  }
+
+  async function change(wire: Wire, method: "PUT" | "PATCH", { id, tag }: Plant): Promise<void> {
+    const plant = { id, name: `plant ${id} of ${Math.trunc(random() * 1000)}`, tag };
+    const body = JSON.stringify(method === "PUT" ? { name: plant.name, tag } : { name: plant.name });
+    await expectAnswer(wire, { method, target: `/plants/${id}`, body }, 200, JSON.stringify(plant));
+    idle.push(plant);
+  }
+
+  async function read(wire: Wire, plant: Plant): Promise<void> {
+    await expectAnswer(wire, { method: "GET", target: `/plants/${plant.id}` }, 200, JSON.stringify(plant));
+    idle.push(plant);
+  }
+
+  return {
+    deeds: {
+      create,
+      read: (wire: Wire) => withPlant(wire, (plant) => read(wire, plant)),
+      put: (wire: Wire) => withPlant(wire, (plant) => change(wire, "PUT", plant)),
+      patch: (wire: Wire) => withPlant(wire, (plant) => change(wire, "PATCH", plant)),
+      remove: (wire: Wire) => withPlant(wire, ({ id }) => expectAnswer(wire, { method: "DELETE", target: `/plants/${id}` }, 204)),
+    },
+    /** Those that must exist, once nothing is under way. */
+    ids: () => idle.map(({ id }) => id),
   };
 }
