@@ -10,7 +10,7 @@ import { SETTINGS } from "../src/app/settings.ts";
 const PROJECT = fileURLToPath(new URL("..", import.meta.url));
 
 /** Sections of the reference that are no part of the page. */
-const LEFT_OUT = ["Commands", "For development"];
+const LEFT_OUT = ["Commands"];
 
 const LINE_MAX = 80;
 
