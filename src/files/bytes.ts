@@ -24,11 +24,8 @@ export async function* bytesOf(stream: ReadableStream<Uint8Array>): AsyncGenerat
   }
 }
 
-/** The start of a file. `all` yields it too, from this byte on, and then what follows; it releases the source. */
-type ReadAhead = Readonly<{ start: Uint8Array; all: (from?: number) => Bytes }>;
-
-/** Reads until a piece makes it enough, or the file ends. `length`: how many bytes there are with that piece. */
-export async function readAhead(bytes: Bytes, isEnough: (piece: Uint8Array, length: number) => boolean): Promise<ReadAhead> {
+/** Reads the start of a file, until a piece makes it enough, or the file ends. `length`: how many bytes there are with that piece. */
+export async function readAhead(bytes: Bytes, isEnough: (piece: Uint8Array, length: number) => boolean) {
   const source = bytes[Symbol.asyncIterator]();
   const gathered = createByteQueue();
   for (let isRead = false; !isRead;) {
@@ -39,6 +36,7 @@ export async function readAhead(bytes: Bytes, isEnough: (piece: Uint8Array, leng
     isRead = isEnough(value, gathered.length());
   }
   const start = gathered.take();
+  /** Yields the start too, from this byte on, and then what follows. Releases the source. */
   async function* all(from = 0): AsyncGenerator<Uint8Array, void, void> {
     try {
       if (start.length > from) yield start.subarray(from);

@@ -1,16 +1,12 @@
-import type { Cell, CellRow } from "./cells.ts";
+import { PlantStoreError } from "../domain/errors.ts";
+import type { Cell, CellRow, RefusedLine } from "./cells.ts";
+import { tooLong } from "./row.ts";
 
 /** Why a row is not well formed: a quote where none may be; a quote that is not closed properly, or not within the limit; too long. */
-export type Fault = "stray_quote" | "open_quote" | "length";
+type Fault = "stray_quote" | "open_quote" | "length";
 
-/** A row, its cells with one character per byte; or why it is not well formed. `line`: where it begins, from 1. */
-export type SplitRow = CellRow | Readonly<{ line: number; fault: Fault }>;
-
-type ParserOptions = Readonly<{
-  delimiter: string;
-  /** A longer row is refused. */
-  bytesMax: number;
-}>;
+/** A row, its cells with one character per byte; or why it is not well formed. */
+export type ParsedRow = CellRow | RefusedLine;
 
 /** How much is read in a step. */
 const STEP_LENGTH = 2_048;
@@ -26,14 +22,14 @@ const QUOTE = 0x22;
  * A row that is not well formed consists of its first line only, and reading resumes at the next line: a quote that is
  * never closed takes no other row with it. For that, the text after the first line of an open row is kept, up to
  * `bytesMax`. No byte is read more than three times, whatever the file holds: of two lines with an odd number of quotes,
- * the first can open a quote, and the second closes it or reveals the fault.
+ * the first can open a quote, and the second closes it or reveals the fault. A row longer than `bytesMax` is refused.
  */
 export class CsvParser {
   readonly #delimiter: number;
   readonly #bytesMax: number;
   /** "closed": after a quote in a quoted cell, which ends the cell or is the first of two. "refused": in the rest of a faulty row's line. */
   #state: "start" | "plain" | "quoted" | "closed" | "refused" = "start";
-  #rows: SplitRow[] = [];
+  #rows: ParsedRow[] = [];
   #cells: Cell[] = [];
   #cell = "";
   #size = 0;
@@ -47,13 +43,13 @@ export class CsvParser {
   #firstEnd: number | undefined;
   #kept = "";
 
-  constructor({ delimiter, bytesMax }: ParserOptions) {
+  constructor({ delimiter, bytesMax }: Readonly<{ delimiter: string; bytesMax: number }>) {
     this.#delimiter = delimiter.charCodeAt(0);
     this.#bytesMax = bytesMax;
   }
 
   /** The rows that end in the next piece, after each step of reading: what a fault leaves to be read again may be long. */
-  *read(text: string): Generator<readonly SplitRow[], void, void> {
+  *read(text: string): Generator<readonly ParsedRow[], void, void> {
     // Not put together: a text may have a fault in each of its steps.
     const waiting = [text];
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -65,13 +61,13 @@ export class CsvParser {
   }
 
   /** The rows that the end of the file ends. */
-  *end(): Generator<readonly SplitRow[], void, void> {
+  *end(): Generator<readonly ParsedRow[], void, void> {
     for (let rest = this.#step("", true); rest !== ""; rest = this.#step("", true)) yield* this.read(rest);
     // The last line may lack its newline.
     yield* this.read("\n");
   }
 
-  #take(): readonly SplitRow[] {
+  #take(): readonly ParsedRow[] {
     const rows = this.#rows;
     this.#rows = [];
     return rows;
@@ -187,8 +183,15 @@ export class CsvParser {
   }
 
   #refuse(fault: Fault): void {
-    this.#rows.push({ line: this.#rowLine, fault });
+    this.#rows.push({ line: this.#rowLine, refusal: toRefusal(fault, this.#bytesMax) });
     this.#state = "refused";
     this.#line = this.#rowLine;
   }
 }
+
+function toRefusal(fault: Fault, bytesMax: number): PlantStoreError {
+  if (fault === "length") return tooLong(bytesMax);
+  return new PlantStoreError("malformed_row", fault === "open_quote" ? { message: OPEN_QUOTE } : {});
+}
+
+const OPEN_QUOTE = "The row opens a quote that is not closed where its cell ends: close it, and write each quote inside of a cell twice.";

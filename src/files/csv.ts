@@ -1,13 +1,12 @@
-import { PlantStoreError } from "../domain/errors.ts";
 import { inPieces, readAhead } from "./bytes.ts";
 import type { Bytes } from "./bytes.ts";
 import { openCellDecoder } from "./cell-decoder.ts";
-import type { Cell, CellRow, CellSource, RefusedLine } from "./cells.ts";
+import type { Cell, CellSource } from "./cells.ts";
 import { PLAIN } from "./csv-options.ts";
 import { CsvParser } from "./csv-parser.ts";
-import type { Fault, SplitRow } from "./csv-parser.ts";
+import type { ParsedRow } from "./csv-parser.ts";
 import { toByteText, toUtf8 } from "./encodings.ts";
-import { createFindings, tooLong } from "./row.ts";
+import { createFindings } from "./row.ts";
 import type { Findings, ReadOptions, Rows } from "./row.ts";
 import { readTable } from "./table.ts";
 
@@ -28,21 +27,17 @@ async function openCsv(bytes: Bytes, { csv = PLAIN, lineBytesMax, faults }: Read
   const parser = new CsvParser({ delimiter, bytesMax: lineBytesMax });
   let isBegun = false;
 
-  function toRows(split: readonly SplitRow[]): Array<CellRow | RefusedLine> {
-    const taken: Array<CellRow | RefusedLine> = [];
-    for (const row of split) {
-      if ("fault" in row) taken.push({ line: row.line, refusal: toRefusal(row.fault, lineBytesMax) });
-      else if (isBegun || !isDelimiterLine(row.cells)) {
-        isBegun = true;
-        taken.push(faults ? { ...row, faults: faults.get(row.line) } : row);
-      }
-    }
-    return taken;
+  function isRow(row: ParsedRow): boolean {
+    return "refusal" in row || isBegun || (isBegun = !isDelimiterLine(row.cells));
+  }
+
+  function toRow(row: ParsedRow): ParsedRow {
+    return faults && "cells" in row ? { ...row, faults: faults.get(row.line) } : row;
   }
 
   async function* rows(): CellSource["rows"] {
-    for await (const piece of inPieces(all)) for (const split of parser.read(toByteText(piece))) yield toRows(split);
-    for (const split of parser.end()) yield toRows(split);
+    for await (const piece of inPieces(all)) for (const split of parser.read(toByteText(piece))) yield split.filter(isRow).map(toRow);
+    for (const split of parser.end()) yield split.filter(isRow).map(toRow);
   }
 
   return { rows: rows(), decode: openCellDecoder(file.isMarked ? "utf-8" : csv.encoding, findings), delimiter, isOneLine };
@@ -84,10 +79,3 @@ function findDelimiter(head: string): string {
 function isDelimiterLine([first = "", ...others]: readonly Cell[]): boolean {
   return DELIMITER_LINE.test(first) && others.every((cell) => cell === undefined);
 }
-
-function toRefusal(fault: Fault, bytesMax: number): PlantStoreError {
-  if (fault === "length") return tooLong(bytesMax);
-  return new PlantStoreError("malformed_row", fault === "open_quote" ? { message: OPEN_QUOTE } : {});
-}
-
-const OPEN_QUOTE = "The row opens a quote that is not closed where its cell ends: close it, and write each quote inside of a cell twice.";

@@ -150,11 +150,8 @@ async function commit(
   return rows.map((row) => (isKeeping(row) ? keeping : replacing).next().value!);
 }
 
-type Tally = Readonly<{ counts: ImportCounts; problems: readonly Problem[]; outcomes: readonly Outcome[] }> &
-  Readonly<{ add: (line: number, result: ImportOutcome | PlantStoreError) => void }>;
-
 /** Counts what happens to the lines of a file. */
-function createTally(onProblem: (problem: Problem) => void = () => {}): Tally {
+function createTally(onProblem: (problem: Problem) => void = () => {}) {
   const counts = { read: 0, created: 0, unchanged: 0, replaced: 0, refused: 0 };
   const problems: Problem[] = [];
   const outcomes: Outcome[] = [];
@@ -168,7 +165,7 @@ function createTally(onProblem: (problem: Problem) => void = () => {}): Tally {
     counts,
     problems,
     outcomes,
-    add(line, result) {
+    add(line: number, result: ImportOutcome | PlantStoreError): void {
       const outcome = typeof result === "string" ? COUNTED[result] : "refused";
       counts.read += 1;
       counts[outcome] += 1;

@@ -28,14 +28,7 @@ export async function* readNdjson(bytes: Bytes, options: ReadOptions, findings: 
 /** The text of a line, or why it cannot be read. */
 type LineText = string | PlantStoreError;
 
-type LineSplitter = Readonly<{
-  /** The lines that end in the next piece of a file. */
-  split: (piece: Uint8Array) => readonly LineText[];
-  /** The last line, if it lacks its end. */
-  end: () => readonly LineText[];
-}>;
-
-function createLineSplitter(bytesMax: number): LineSplitter {
+function createLineSplitter(bytesMax: number) {
   // The beginning of a line that is not complete yet.
   const rest = createByteQueue();
   let isTooLong = false;
@@ -62,14 +55,16 @@ function createLineSplitter(bytesMax: number): LineSplitter {
   }
 
   return {
-    split(piece) {
+    /** The lines that end in the next piece of a file. */
+    split(piece: Uint8Array): readonly LineText[] {
       const end = piece.lastIndexOf(NEWLINE);
       const lines = end === -1 ? [] : take(piece.subarray(0, end));
       isFirst &&= end === -1;
       keep(piece.subarray(end + 1));
       return lines;
     },
-    end() {
+    /** The last line, if it lacks its end. */
+    end(): readonly LineText[] {
       if (isTooLong) return [tooLong(bytesMax, isFirst)];
       return rest.length() > 0 ? decodeLines(rest.take()) : [];
     },
@@ -99,9 +94,7 @@ function decode(bytes: Uint8Array): LineText {
   }
 }
 
-type LineReader = (text: LineText) => Row | undefined;
-
-function createLineReader({ parsePlant, lineBytesMax }: ReadOptions, { unusedColumns }: Findings): LineReader {
+function createLineReader({ parsePlant, lineBytesMax }: ReadOptions, { unusedColumns }: Findings) {
   const known = new Set<string>(FIELDS);
   let line = 0;
 
@@ -114,7 +107,7 @@ function createLineReader({ parsePlant, lineBytesMax }: ReadOptions, { unusedCol
     }
   }
 
-  return (text) => {
+  return (text: LineText): Row | undefined => {
     line += 1;
     if (typeof text !== "string") return { line, refusal: text };
     if (text.trim() === "") return undefined;

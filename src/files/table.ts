@@ -19,15 +19,8 @@ export async function* readTable(source: CellSource, options: ReadOptions, findi
   reader.end();
 }
 
-type TableReader = Readonly<{
-  /** Undefined for the line that names the columns. Throws `invalid_csv_header`, also where that line is refused. */
-  read: (row: CellRow | RefusedLine) => Row | undefined;
-  /** Throws `invalid_csv_header` if no line named the columns, or its line has more than is imported and no row is below it. */
-  end: () => void;
-}>;
-
 /** Makes rows of cells: the first ones name the columns, unless they are a plant already. */
-export function createTableReader(source: Omit<CellSource, "rows">, options: ReadOptions, findings: Findings): TableReader {
+export function createTableReader(source: Omit<CellSource, "rows">, options: ReadOptions, findings: Findings) {
   const { csv = PLAIN, parsePlant } = options;
   const { hasHeader } = csv;
   const { isOneLine } = source;
@@ -45,7 +38,8 @@ export function createTableReader(source: Omit<CellSource, "rows">, options: Rea
   }
 
   return {
-    read(row) {
+    /** Undefined for the line that names the columns. Throws `invalid_csv_header`, also where that line is refused. */
+    read(row: CellRow | RefusedLine): Row | undefined {
       if ("refusal" in row) {
         checkHeader();
         count += 1n;
@@ -58,7 +52,8 @@ export function createTableReader(source: Omit<CellSource, "rows">, options: Rea
       count += 1n;
       return toRow(row, count - 1n, table);
     },
-    end() {
+    /** Throws `invalid_csv_header` if no line named the columns, or its line has more than is imported and no row is below it. */
+    end(): void {
       checkHeader();
       if (hasHeader && count === 0n && table?.layout.isAllUsed === false)
         throw new PlantStoreError("invalid_csv_header", { message: JOINED });

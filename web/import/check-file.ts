@@ -94,27 +94,18 @@ export async function checkFile(file: File, options: CheckOptions): Promise<Chec
   return { file, format, header, faults, slices, ...rows, csv: toTakenOptions(asked, findings), names, places, unusedColumns, failure };
 }
 
-type Gathering = Readonly<{
-  lines: number[];
-  starts: number[];
-  plants: { plant: NewPlant; row: number }[];
-  problems: ImportProblem[];
-  reasons: Map<number, ImportProblem>;
-  repeats: Map<number, RepeatedRow>;
-  /** `isForeign`: whether a text is neither UTF-8 nor Windows-1252. */
-  counts: { refused: number; isForeign: boolean };
-  add: (placed: PlacedRow) => void;
-}>;
+type Gathering = ReturnType<typeof createGathering>;
 
 /** Gathers what is shown and sent of the rows. */
-function createGathering(faults: CheckedFile["faults"]): Gathering {
+function createGathering(faults: CheckedFile["faults"]) {
   const lines: number[] = [];
   const starts: number[] = [];
-  const plants: Gathering["plants"] = [];
+  const plants: { plant: NewPlant; row: number }[] = [];
   const problems: ImportProblem[] = [];
   const reasons = new Map<number, ImportProblem>();
   const repeats = new Map<number, RepeatedRow>();
   const seen = findRepeats();
+  /** `isForeign`: whether a text is neither UTF-8 nor Windows-1252. */
   const counts = { refused: 0, isForeign: false };
 
   function refuse(line: number, { number: error, message }: PlantStoreError): void {
@@ -133,7 +124,7 @@ function createGathering(faults: CheckedFile["faults"]): Gathering {
     reasons,
     repeats,
     counts,
-    add({ row: read, start }) {
+    add({ row: read, start }: PlacedRow): void {
       const row = lines.length;
       lines.push(read.line);
       starts.push(start);

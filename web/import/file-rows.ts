@@ -34,30 +34,24 @@ export async function* readRows(
   }
 }
 
-/** Where the lines of a file begin, in bytes. Lines are counted from 1. */
-type LineStarts = Readonly<{
-  /** Takes the next bytes of the file. */
-  see: (bytes: Uint8Array) => void;
-  /** Where a line begins that was seen and not forgotten. */
-  at: (line: number) => number;
-  /** Lines before this one are not asked for any more. */
-  forget: (line: number) => void;
-}>;
-
 const LF = 0x0a;
 const CR = 0x0d;
 
 /** Forgotten lines are let go of in as large lots. */
 const LOT = 4_096;
 
-/** NDJSON ends a line with LF, CSV also with CRLF or CR: as the service's readers count them. */
-function createLineStarts(format: FileFormat): LineStarts {
+/**
+ * Where the lines of a file begin, in bytes. They are counted from 1, as the service's readers count them: NDJSON ends a
+ * line with LF, CSV also with CRLF or CR.
+ */
+function createLineStarts(format: FileFormat) {
   let starts = [0];
   let first = 1;
   let offset = 0;
   let isAfterCr = false;
   return {
-    see(bytes) {
+    /** Takes the next bytes of the file. */
+    see(bytes: Uint8Array): void {
       for (let at = 0; at < bytes.length; at += 1) {
         const byte = bytes[at];
         if (byte === LF) {
@@ -69,12 +63,14 @@ function createLineStarts(format: FileFormat): LineStarts {
       }
       offset += bytes.length;
     },
-    at(line) {
+    /** Where a line begins that was seen and not forgotten. */
+    at(line: number): number {
       const start = starts[line - first];
       if (start === undefined) throw new RangeError(`line ${line} was not seen, or is forgotten`);
       return start;
     },
-    forget(line) {
+    /** Lines before this one are not asked for any more. */
+    forget(line: number): void {
       const over = line - first;
       if (over < LOT) return;
       starts = starts.slice(over);
