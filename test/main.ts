@@ -32,7 +32,7 @@ gate run: npm test before each commit, the night before an issue is done, the re
 /** They begin first, so that none is left running by itself at the end. The order of the others makes no difference. */
 const LONGEST = [
   "release/artifacts.release.ts",
-  "web/import.test.ts",
+  "web/accessibility.night.ts",
   "postgres/upgrade.test.ts",
   "resilience/postgres.night.ts",
   "resilience/hostile.night.ts",
@@ -43,20 +43,17 @@ const LONGEST = [
   "interface/model.night.ts",
   "resilience/full-disk.night.ts",
   "resilience/kill.test.ts",
-  "web/accessibility.test.ts",
   "resilience/proxies.night.ts",
   "resilience/drain.test.ts",
   "resilience/failing-calls.night.ts",
   "resilience/thread-crash.night.ts",
   "client/published.night.ts",
   "client/browser.night.ts",
+  "web/catalogue.test.ts",
+  "web/plants.test.ts",
+  "web/import.test.ts",
   "store/files.test.ts",
   "resilience/poolers.night.ts",
-  "web/plants.test.ts",
-  "web/selection.test.ts",
-  "web/shelf.test.ts",
-  "web/catalogue.test.ts",
-  "web/docs.test.ts",
 ];
 
 /** Ends a file that hangs where the limit of a test does not reach, such as in a call to the browser. */

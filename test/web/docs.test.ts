@@ -1,68 +1,28 @@
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "bun:test";
-import type { Browser, Page } from "playwright-core";
+import { describe, expect, it } from "bun:test";
+import type { Page } from "playwright-core";
 import { loadContract } from "../../src/domain/contract.ts";
-import { startBrowser } from "../support/browser.ts";
 import { needs } from "../support/program.ts";
-import { startTestService } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
-import { builtPage } from "../support/web/built-page.ts";
+import { usePlace } from "../support/web/place.ts";
 
 const { operations, served } = loadContract();
+const { info, paths } = JSON.parse(served) as {
+  info: { version: string };
+  paths: Record<string, Record<string, { responses: object }>>;
+};
 const LARGEST = "9223372036854775807";
 
-let service: TestService;
-let browser: Browser;
-let page: Page;
-/** Where the page sent requests, and the unexpected messages on the console. */
-const requested: string[] = [];
-const complaints: string[] = [];
+const place = usePlace();
 
-beforeAll(async () => {
-  const web = await builtPage();
-  service = await startTestService({}, { web });
-  browser = await startBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-  await service.stop();
-});
-
-beforeEach(async () => {
-  requested.length = 0;
-  complaints.length = 0;
-  page = await browser.newPage();
-  page.on("request", (request) => requested.push(new URL(request.url()).origin));
-  page.on("pageerror", (error) => complaints.push(error.message));
-  page.on("console", (message) => {
-    // Some of these tests ask for a status of 400 or more.
-    if (["error", "warning"].includes(message.type()) && !message.text().startsWith("Failed to load resource"))
-      complaints.push(message.text());
-  });
-  page.on("requestfailed", (request) => {
-    const reason = request.failure()?.errorText;
-    // Chromium sometimes says this of a response that the page has read to its end.
-    if (reason !== "net::ERR_ABORTED") complaints.push(`${request.url()} ${reason}`);
-  });
-  await page.goto(`${service.url}/docs`);
+/** Opens the reference, with a token if there is one. */
+async function open(token?: string): Promise<Page> {
+  const { page } = await place.visit("/docs");
   await page.locator("#createPlant").waitFor();
-});
-
-/** Whatever was done on the page, it sent requests only to its own service, and nothing broke. */
-async function expectQuiet(): Promise<void> {
-  await page.close();
-  expect(complaints).toEqual([]);
-  expect(new Set(requested.filter((origin) => origin !== "null"))).toEqual(new Set([service.url]));
-}
-
-/** The value of an expression in the page. As text, because the types of a browser are not those of our runtime. */
-function inPage<Value>(expression: string): Promise<Value> {
-  return page.evaluate(expression);
+  if (token !== undefined) await page.locator("#token").fill(token);
+  return page;
 }
 
 /** Opens the form of an operation. */
-async function tryIt(operation: string) {
+async function tryIt(page: Page, operation: string) {
   const section = page.locator(`#${operation}`);
   await section.getByText("Try it", { exact: true }).click();
   const form = section.locator("form");
@@ -80,231 +40,125 @@ async function tryIt(operation: string) {
   };
 }
 
-/** The output of a line in a shell that has the token. Not synchronous, because the service is in this process. */
-function run(line: string): Promise<string> {
-  const { stdout } = Bun.spawn(["sh", "-c", line], { env: { ...process.env, TOKEN: service.token }, stderr: "inherit" });
-  return new Response(stdout).text();
-}
-
-async function signIn(): Promise<void> {
-  await page.locator("#token").fill(service.token);
-}
-
 describe("the reference at /docs", () => {
-  it("has every operation of the served contract, with its scope and all its responses", async () => {
+  it("has every operation of the contract with its scope and responses, one version, whole links, and opens at one", async () => {
+    const page = await open();
     for (const { id, method, path, scope } of operations) {
       const section = page.locator(`#${id}`);
       expect(await section.locator("h3").innerText()).toContain(`${method} ${path}`);
       const wanted = scope === undefined ? "needs no token" : scope === "any" ? "any valid token" : `scope ${scope}`;
       expect(await section.locator(".docs-scope").innerText()).toBe(wanted);
-      const { paths } = JSON.parse(served) as { paths: Record<string, Record<string, { responses: object }>> };
       const statuses = Object.keys(paths[path]![method.toLowerCase()]!.responses);
       expect(await section.locator("details > summary > strong").allInnerTexts()).toEqual(statuses);
       expect(await page.locator(`nav a[href="#${id}"]`).count()).toBe(1);
     }
-    expect(await page.locator("h1").innerText()).toContain((JSON.parse(served) as { info: { version: string } }).info.version);
-    await expectQuiet();
-  });
-
-  it("has no broken link to itself, and no id twice", async () => {
-    const targets = await inPage<string[]>(
+    expect(await page.locator("h1").innerText()).toContain(info.version);
+    expect(await page.locator("#createPlant").textContent()).toContain('"id": -9223372036854775808');
+    const targets = await page.evaluate<string[]>(
       `[...document.querySelectorAll('a[href^="#"]')].map((link) => link.getAttribute("href").slice(1))`,
     );
-    const ids = await inPage<string[]>(`[...document.querySelectorAll("[id]")].map(({ id }) => id)`);
+    const ids = await page.evaluate<string[]>(`[...document.querySelectorAll("[id]")].map(({ id }) => id)`);
     expect(targets.filter((target) => !ids.includes(target))).toEqual([]);
     expect(new Set(ids).size).toBe(ids.length);
-    await expectQuiet();
+    // The base is frozen, and has an address and a version of its own.
+    const text = (await page.evaluate<string>("document.body.textContent")).replaceAll(
+      /\/openapi\/1\.0\.0\.json|The base interface, 1\.0\.0|RFC \d+, [\d.]+/g,
+      "",
+    );
+    const named = text.match(/(?<![\d.])\d+\.\d+\.\d+(?![\d.])/g)!.filter((found) => !text.includes(`openapi": "${found}`));
+    expect(new Set(named)).toEqual(new Set([info.version]));
+    await page.goto("about:blank");
+    await page.goto(`${place.service.url}/docs#revokeToken`);
+    await page.locator("#revokeToken").waitFor();
+    expect(await page.evaluate('Math.abs(document.querySelector("#revokeToken").getBoundingClientRect().top) < innerHeight')).toBe(true);
   });
 
-  it("leaves translators its prose, and nothing that is to be sent or was answered", async () => {
-    await tryIt("listPlants");
-    await page.locator("#listPlants .docs-attempt pre").waitFor({ state: "attached" });
-    const translated = `({ translate, textContent }) => translate && textContent.trim() !== ""`;
-    expect(await inPage(`[...document.querySelectorAll("code, pre, form, nav a")].filter(${translated}).length`)).toBe(0);
-    expect(await inPage(`[...document.querySelectorAll("h2, .docs-summary, dd")].every(({ translate }) => translate)`)).toBe(true);
-    await expectQuiet();
-  });
-
-  it("shows the ids in its examples with every digit", async () => {
-    expect(await page.locator("#createPlant").textContent()).toContain('"id": -9223372036854775808');
-    await expectQuiet();
-  });
-
-  it("creates a plant with the largest id, and shows it exactly, also in a list and after a refused change", async () => {
-    await signIn();
-    const create = await tryIt("createPlant");
-    await create.form.getByLabel("body", { exact: true }).fill(`{"id": ${LARGEST}, "name": "Ginkgo biloba", "tag": "tree"}`);
+  it("creates, reads and lists the plant with the largest id exactly, and shows the service's message for every refusal", async () => {
+    place.expectStatus(401, 409);
+    const page = await open();
+    const get = await tryIt(page, "getPlant");
+    expect(await get.form.innerText()).toContain("Without a token the response is 401");
+    const refused = await get.send();
+    const message = expect.stringContaining("Authorization: Bearer");
+    expect([refused.status, JSON.parse(refused.body)]).toEqual(["401", { error: 40100, message }]);
+    await page.locator("#token").fill(place.service.token);
+    const create = await tryIt(page, "createPlant");
+    const body = create.form.getByLabel("body", { exact: true });
+    await body.fill(`{"id": ${LARGEST}, "name": "Ginkgo biloba", "tag": "tree"}`);
     expect(await create.send()).toEqual({ status: "200", body: '{\n  "name": "Ginkgo biloba",\n  "tag": "tree"\n}' });
-
-    const get = await tryIt("getPlant");
     await get.form.getByLabel("id path, required").fill(LARGEST);
     expect(await get.send()).toEqual({ status: "200", body: `{\n  "id": ${LARGEST},\n  "name": "Ginkgo biloba",\n  "tag": "tree"\n}` });
-
-    const list = await tryIt("listPlants");
-    await list.form.getByLabel("q query").fill("gink");
+    const list = await tryIt(page, "listPlants");
     await list.form.getByLabel("tag query").fill("tree");
     await list.form.getByLabel("after query").fill("9223372036854775806");
     expect((await list.send()).body).toContain(`"id": ${LARGEST},`);
-
-    await create.form.getByLabel("body", { exact: true }).fill(`{"id": ${LARGEST}, "name": "Acer"}`);
+    await body.fill(`{"id": ${LARGEST}, "name": "Acer"}`);
     expect((await create.send()).status).toBe("409");
-    expect(await (await service.request(`/plants/${LARGEST}`)).text()).toBe(`{"id":${LARGEST},"name":"Ginkgo biloba","tag":"tree"}`);
-    await expectQuiet();
+    expect(await place.exported()).toBe(`{"id":${LARGEST},"name":"Ginkgo biloba","tag":"tree"}\n`);
   });
 
-  const SMALLEST = "/plants/-9223372036854775808";
-
-  /** Opens the form that creates the plant with the smallest id, and returns the shell command that it shows. */
-  async function openSmallest() {
-    await signIn();
-    const { form, send } = await tryIt("createPlant");
+  needs("curl").it("shows an example as a command for the shell, without the token, which does what the form does", async () => {
+    const page = await open(place.service.token);
+    const { form, send } = await tryIt(page, "createPlant");
     await form.getByLabel("An example for the body").selectOption("application/json: untagged");
     await form.getByText("As a command with curl").click();
     const line = await form.locator("pre").first().innerText();
-    return { line, send };
-  }
-
-  it("sends an example with the smallest id unchanged, and shows it as a shell command without the token", async () => {
-    const { line, send } = await openSmallest();
     expect(line).toContain('"id": -9223372036854775808');
-    expect(line).not.toContain(service.token);
+    expect(line).not.toContain(place.service.token);
     expect((await send()).status).toBe("200");
-    expect(await (await service.request(SMALLEST)).json()).toMatchObject({ name: "Ginkgo biloba" });
-    await expectQuiet();
+    const sent = await place.exported();
+    await place.remove(-(2n ** 63n));
+    // Not synchronous, because the service is in this process.
+    const env = { ...process.env, TOKEN: place.service.token };
+    const { stdout } = Bun.spawn(["sh", "-c", `${line} --silent --output /dev/null --write-out '%{http_code}'`], {
+      env,
+      stderr: "inherit",
+    });
+    expect([await new Response(stdout).text(), await place.exported()]).toEqual(["200", sent]);
   });
 
-  needs("curl").it("shows a shell command that does what the form does", async () => {
-    const { line } = await openSmallest();
-    await service.request(SMALLEST, { method: "DELETE" });
-    expect(await run(`${line} --silent --output /dev/null --write-out '%{http_code}'`)).toBe("200");
-    expect(await (await service.request(SMALLEST)).json()).toMatchObject({ name: "Ginkgo biloba" });
-    await expectQuiet();
-  });
-
-  it("says what is missing without a token, and shows the service's message for every refusal", async () => {
-    const { form, send } = await tryIt("getPlant");
-    expect(await form.innerText()).toContain("Without a token the response is 401");
-    const { status, body } = await send();
-    expect([status, JSON.parse(body)]).toEqual(["401", { error: 40100, message: expect.stringContaining("Authorization: Bearer") }]);
-    await expectQuiet();
-  });
-
-  it("imports a file, creates and revokes a token, and shows responses without a body", async () => {
-    await signIn();
-    const { send } = await tryIt("importPlants");
-    expect(JSON.parse((await send()).body)).toMatchObject({ read: 2, refused: 0 });
-    const create = await tryIt("createToken");
-    const made = JSON.parse((await create.send()).body) as { id: string; token: string };
-    expect((await service.request("/plants", { headers: { authorization: `Bearer ${made.token}` } })).status).toBe(200);
-    const revoke = await tryIt("revokeToken");
+  it("imports a file, makes and revokes a token, and shows the beginning of a response that is too long", async () => {
+    await place.plant(Array.from({ length: 8000 }, (_, at) => `${at + 10},A plant with a name of some length,`));
+    const page = await open(place.service.token);
+    expect(JSON.parse((await (await tryIt(page, "importPlants")).send()).body)).toMatchObject({ read: 2, refused: 0 });
+    const made = JSON.parse((await (await tryIt(page, "createToken")).send()).body) as { id: string; token: string };
+    expect((await place.service.request("/plants", { headers: { authorization: `Bearer ${made.token}` } })).status).toBe(200);
+    const revoke = await tryIt(page, "revokeToken");
     await revoke.form.getByLabel("id path, required").fill(made.id);
     expect(await revoke.send()).toEqual({ status: "204", body: "" });
-    await expectQuiet();
-  });
-
-  it("shows the beginning of a response that is too long, and says so", async () => {
-    const plants = Array.from({ length: 8000 }, (_, at) => `{"id":${at + 10},"name":"A plant with a name of some length"}`).join("\n");
-    await service.request("/plants/import", { method: "POST", body: plants, headers: { "content-type": "application/x-ndjson" } });
-    await signIn();
-    const { form, send } = await tryIt("exportPlants");
+    const { form, send } = await tryIt(page, "exportPlants");
     const { status, body } = await send();
     expect([status, body.length <= 200_000]).toEqual(["200", true]);
     expect(await form.innerText()).toContain("There is more");
-    await expectQuiet();
   });
 
-  it("keeps the token for the tab, not in the URL, and does not send it to public paths", async () => {
-    await signIn();
-    const { send } = await tryIt("getLiveness");
-    const [sent] = await Promise.all([page.waitForRequest(/livez/), send()]);
+  it("keeps the token for the tab, nothing of a password, sends neither to public paths, and shares the sign-in of the catalogue", async () => {
+    place.expectStatus(401);
+    const page = await open();
+    const inTab = () => page.evaluate("[sessionStorage.length, localStorage.length, document.cookie]");
+    for (const word of ["hunter2", "correct-horse-battery-staple-correct-horse-battery", ""]) await page.locator("#token").fill(word);
+    expect(await inTab()).toEqual([0, 0, ""]);
+    await page.locator("#token").fill(place.service.token);
+    const live = await tryIt(page, "getLiveness");
+    const [sent] = await Promise.all([page.waitForRequest(/livez/), live.send()]);
     expect(await sent.headerValue("authorization")).toBeNull();
-    expect(page.url()).toBe(`${service.url}/docs`);
     await page.reload();
-    await page.locator("#createPlant").waitFor();
-    const [again] = await Promise.all([page.waitForRequest(/session/), (await tryIt("getSession")).send()]);
-    expect(await again.headerValue("authorization")).toBe(`Bearer ${service.token}`);
-    expect(await inPage("[localStorage.length, document.cookie]")).toEqual([0, ""]);
-    const other = await browser.newPage();
-    await other.goto(`${service.url}/docs`);
-    expect(await other.locator("#token").inputValue()).toBe("");
-    await other.close();
-    await expectQuiet();
-  });
-
-  it("has the sign-in of the catalogue, also of another tab, and loses it when that one signs out", async () => {
-    const context = await browser.newContext();
-    const catalogue = await context.newPage();
-    await catalogue.goto(service.url);
-    await catalogue.getByLabel("Token").fill(service.token);
-    await catalogue.getByLabel("Stay signed in on this device").check();
-    await catalogue.getByRole("button", { name: "Sign in" }).click();
-    await catalogue.getByRole("button", { name: "Settings" }).waitFor();
-    page = await context.newPage();
-    await page.goto(`${service.url}/docs`);
-    await page.getByText("Signed in: “Try it” sends your token").waitFor();
-    const { send } = await tryIt("getSession");
-    expect((await send()).status).toBe("200");
-    await catalogue.getByRole("button", { name: "Settings" }).click();
-    await catalogue.getByRole("button", { name: "Sign out" }).click();
-    await page.locator("#token").waitFor();
-    expect([await page.locator("#token").inputValue(), (await send()).status]).toEqual(["", "401"]);
-    expect(await inPage("localStorage.length + sessionStorage.length")).toBe(0);
-    await context.close();
-  });
-
-  it("signs the catalogue out too", async () => {
-    await signIn();
-    await page.reload();
+    const session = await tryIt(page, "getSession");
+    const [again] = await Promise.all([page.waitForRequest(/session/), session.send()]);
+    expect(await again.headerValue("authorization")).toBe(`Bearer ${place.service.token}`);
+    expect([page.url(), await inTab()]).toEqual([`${place.service.url}/docs`, [1, 0, ""]]);
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.locator("#token").waitFor();
-    await page.goto(service.url);
-    await page.getByRole("button", { name: "Sign in" }).waitFor();
-    await expectQuiet();
-  });
 
-  it("names one version of the interface, but for the address of the base, which is frozen", async () => {
-    const { version } = (JSON.parse(served) as { info: { version: string } }).info;
-    const text = await inPage<string>("document.body.textContent");
-    const rest = text.replaceAll(/\/openapi\/1\.0\.0\.json|The base interface, 1\.0\.0|RFC \d+, [\d.]+/g, "");
-    const named = rest.match(/(?<![\d.])\d+\.\d+\.\d+(?![\d.])/g)!.filter((found) => !rest.includes(`openapi": "${found}`));
-    expect(new Set(named)).toEqual(new Set([version]));
-    await expectQuiet();
-  });
-
-  it("keeps nothing of a password that was pasted by mistake, once it is taken out", async () => {
-    const field = page.getByRole("textbox", { name: "Token" });
-    for (const word of ["hunter2", "correct-horse-battery-staple-correct-horse-battery"]) {
-      await field.fill(word);
-      await field.fill("");
-    }
-    expect(await inPage("localStorage.length + sessionStorage.length")).toBe(0);
-    await expectQuiet();
-  });
-
-  it("has no violation of axe-core in light and dark, with everything open, and fits a phone", async () => {
-    await page.setViewportSize({ width: 360, height: 800 });
-    await inPage("document.querySelectorAll('details').forEach((one) => { one.open = true; })");
-    await page.locator("#createToken form").waitFor();
-    await page.evaluate(readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8"));
-    // The dark page differs from the light one in nothing but colours.
-    for (const [colorScheme, rules] of [
-      ["light", ""],
-      ["dark", 'runOnly: ["color-contrast", "link-in-text-block"],'],
-    ] as const) {
-      await page.emulateMedia({ colorScheme });
-      const violations = `axe.run({ ${rules} resultTypes: ["violations"], selectors: false }).then(({ violations }) => violations)`;
-      const found = await inPage<readonly { id: string; nodes: readonly { html: string }[] }[]>(violations);
-      expect(found.map(({ id, nodes }) => `${colorScheme}, ${id}: ${nodes[0]?.html}`)).toEqual([]);
-    }
-    expect(await inPage<number>("document.documentElement.scrollWidth - innerWidth")).toBe(0);
-    await expectQuiet();
-  });
-
-  it("opens at the operation in the URL", async () => {
-    await page.goto("about:blank");
-    await page.goto(`${service.url}/docs#revokeToken`);
-    await page.locator("#revokeToken").waitFor();
-    expect(await inPage('Math.abs(document.querySelector("#revokeToken").getBoundingClientRect().top) < innerHeight')).toBe(true);
-    await expectQuiet();
+    const catalogue = await place.visit();
+    await catalogue.page.getByLabel("Stay signed in on this device").check();
+    await catalogue.signIn();
+    const { page: other } = await catalogue.openTab("/docs");
+    await other.getByText("Signed in: “Try it” sends your token").waitFor();
+    const shared = await tryIt(other, "getSession");
+    expect((await shared.send()).status).toBe("200");
+    await catalogue.choose("Sign out");
+    await other.locator("#token").waitFor();
+    expect([await other.locator("#token").inputValue(), (await shared.send()).status]).toEqual(["", "401"]);
   });
 });

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "bun:test";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
-import { ConnectionError, ServiceError, TimeoutError, UnexpectedAnswerError } from "../../src/client/client.ts";
+import { ConnectionError, createClient, ServiceError, TimeoutError, UnexpectedAnswerError } from "../../src/client/client.ts";
 import type { ErrorCode } from "../../src/domain/errors.ts";
-import { failureText, isPassing } from "../../web/failure-text.ts";
+import { failureText, isPassing, retryText } from "../../web/failure-text.ts";
+import { rejectionOf } from "../support/rejection.ts";
 
 /** What is wrong with a request that the page never sends, or with a file, whose words these are. */
 const OF_PROGRAMS: readonly ErrorCode[] = [
@@ -39,16 +40,46 @@ describe("the page says in its own words", () => {
     });
   }
 
-  it("that something else responded, or nothing", () => {
-    const details = { message: "The response is not Plant Store's (status 502): check the url.", isRepeatable: true };
-    for (const thrown of [
-      new UnexpectedAnswerError({ ...details, status: 502 }),
-      new UnexpectedAnswerError({ ...details, status: 200 }),
-      new ConnectionError(details),
-      new TimeoutError({ ...details, limitMs: 1 }),
-    ])
-      expect(failureText(thrown)).not.toMatch(/url|response|header/i);
-  });
+  const html = (status: number) => new Response("<h1>Sign in</h1>", { status, headers: { "content-type": "text/html" } });
+  const another = "Something else responded instead of the service";
+  const ofProxy = "such as the sign-in of a proxy: open this page in another tab, then try again.";
+  const altered = "Something on the way to the service alters what is sent: tell its operator.";
+  for (const { what, answer, text } of [
+    { what: "a proxy wants a sign-in, with 401", answer: () => html(401), text: `${another} (401), ${ofProxy}` },
+    {
+      what: "a proxy wants a sign-in, with JSON",
+      answer: () => Response.json({ error: "invalid_token" }, { status: 401 }),
+      text: `${another} (401), ${ofProxy}`,
+    },
+    { what: "a proxy blocks the request", answer: () => html(403), text: `${another} (403), ${ofProxy}` },
+    { what: "a network wants a sign-in", answer: () => html(511), text: `${another} (511), ${ofProxy}` },
+    { what: "a sign-in comes in the place of the service", answer: () => html(200), text: `${another} (200), ${ofProxy}` },
+    { what: "a proxy has no service behind it", answer: () => html(502), text: `${another} (502): try again.` },
+    {
+      what: "the token is taken away",
+      answer: () => Response.json({ error: CATALOGUE.missing_token.error, message: "" }, { status: 401 }),
+      text: altered,
+    },
+    {
+      what: "the ETag is taken away",
+      answer: () => Response.json({ id: 1, name: "Acer" }),
+      text: `${altered} A change may be stored all the same.`,
+    },
+    { what: "nothing comes", answer: () => undefined, text: "The service cannot be reached: check the connection, then try again." },
+  ])
+    it(`that ${what} on the way to the service`, async () => {
+      const fetch = () => {
+        const response = answer();
+        return response ? Promise.resolve(response) : Promise.reject(new TypeError("Failed to fetch"));
+      };
+      const client = createClient({ url: "http://plants.example", token: "plant_x", retries: 0, fetch });
+      expect(failureText(await rejectionOf(client.put({ id: 1n, name: "Acer" }, {})))).toBe(text);
+    });
+});
+
+it("what was not done as nobody was signed in any more is said without a word of the token", () => {
+  const { error, message } = CATALOGUE.invalid_token;
+  expect(retryText(refusal(error, message))).toBe("This was not done, as you were not signed in any more: try again.");
 });
 
 it("what may well work in a moment is tried again, and nothing else", () => {

@@ -6,6 +6,7 @@ import type { Client } from "../../src/client/client.ts";
 import { asPlantId } from "../../src/domain/plant.ts";
 import { toContentId } from "../../src/files/content-id.ts";
 import { PLAIN } from "../../src/files/csv-options.ts";
+import type { CsvOptions } from "../../src/files/csv-options.ts";
 import { findFirstId } from "../../web/import/first-id.ts";
 import { previewImport } from "../../web/import/forecast.ts";
 import type { Forecast } from "../../web/import/forecast.ts";
@@ -24,10 +25,15 @@ import type { TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 let service: TestService;
+let client: Client;
 beforeAll(async () => {
   service = await startTestService();
+  client = createClient({ url: service.url, token: service.token });
 });
 afterAll(() => service.stop());
+
+/** Nobody stops anything, unless a test does. */
+const { signal } = new AbortController();
 
 const ID = "9007199254740993";
 
@@ -82,8 +88,19 @@ const FILES: { what: string; text: string | Uint8Array }[] = [
 /** What the page says of a file before it sends it. */
 async function check(text: string | Uint8Array) {
   const { file, format } = await openFile(new File([text], "file"));
-  return checkFile(file, { signal: new AbortController().signal, format, onRows: () => {} });
+  return checkFile(file, { signal, format });
 }
+
+/** The same, of CSV that is read like this. */
+function readCsv(text: readonly string[], csv: CsvOptions = PLAIN) {
+  return checkFile(new File([...text], "plants.csv"), { signal, format: "csv", csv });
+}
+
+function guess(text: string) {
+  return guessFile(new File([text], "plants.csv"), { signal, format: "csv" });
+}
+
+const NO_HEADING: CsvOptions = { ...PLAIN, hasHeader: false };
 
 /** The same as in a browser, which has no Buffer. */
 async function checkAsInBrowser(text: string | Uint8Array) {
@@ -97,9 +114,7 @@ async function checkAsInBrowser(text: string | Uint8Array) {
 }
 
 async function send(checked: CheckedFile): Promise<SentSoFar> {
-  const client = createClient({ url: service.url, token: service.token });
   let sent: SentSoFar = NOTHING_SENT;
-  const { signal } = new AbortController();
   await sendFile(checked, NOTHING_SENT, { client, onConflict: "refuse", signal, onProgress: (progress) => (sent = progress) });
   return sent;
 }
@@ -132,49 +147,43 @@ it("takes a name with U+0000 for no name and tag of an earlier row", () => {
 
 describe("the guess for a file", () => {
   it("makes no ids where a spreadsheet has shortened those of the file, or put them into groups, or they are errors", async () => {
-    const options = { signal: new AbortController().signal, format: "csv", onRows: () => {} } as const;
-    const read = (id: string) => guessFile(new File([`Nr,name\n${id},Acer\n`], "guess.csv"), options);
-    expect(await read("4.00638E+12")).toMatchObject({ rows: 1, refused: 1, csv: { ids: { kind: "file" } } });
+    const guessId = (id: string) => guess(`Nr,name\n${id},Acer\n`);
+    expect(await guessId("4.00638E+12")).toMatchObject({ rows: 1, refused: 1, csv: { ids: { kind: "file" } } });
     for (const id of ["1.000", "1,000", "12 345", "1\u00a0234\u00a0567", "1\u202f000", "1’000"])
-      expect(await read(`"${id}"`)).toMatchObject({ rows: 1, refused: 1, csv: { ids: { kind: "file" } } });
+      expect(await guessId(`"${id}"`)).toMatchObject({ rows: 1, refused: 1, csv: { ids: { kind: "file" } } });
     const faults = new Map([[2, new Map([[0, "error"]] as const)]]);
-    const faulty = await guessFile(new File(["Nr,name\n#N/A,Acer\n"], "guess.csv"), { ...options, faults });
+    const faulty = await guessFile(new File(["Nr,name\n#N/A,Acer\n"], "guess.csv"), { signal, format: "csv", faults });
     expect(faulty).toMatchObject({ rows: 1, refused: 1, csv: { ids: { kind: "file" } } });
-    expect(await read("none yet")).toMatchObject({ rows: 1, refused: 0, csv: { ids: { kind: "content" } } });
+    expect(await guessId("none yet")).toMatchObject({ rows: 1, refused: 0, csv: { ids: { kind: "content" } } });
   });
 
   it("keeps the ids of a file in which a single row has none", async () => {
-    const options = { signal: new AbortController().signal, format: "csv", onRows: () => {} } as const;
-    const checked = await guessFile(new File(["Nr,name\n1,Acer\nnone yet,Rosa\n"], "guess.csv"), options);
+    const checked = await guess("Nr,name\n1,Acer\nnone yet,Rosa\n");
     expect(checked).toMatchObject({ rows: 2, refused: 1, csv: { ids: { kind: "file" } } });
   });
 
   it("is that the first line is a plant if it begins with a number and has no name that is known", async () => {
-    const options = { signal: new AbortController().signal, format: "csv", onRows: () => {} } as const;
-    const read = (text: string) => guessFile(new File([text], "guess.csv"), options);
-    expect(await read("1,Acer\n2,Rosa\n")).toMatchObject({ rows: 2, refused: 0, csv: { hasHeader: false, ids: { kind: "file" } } });
-    expect(await read("2025,name\n3,Acer\n")).toMatchObject({ rows: 1, csv: { hasHeader: true } });
-    expect(await read("Garten,Stück\n3,Acer\n4,Rosa\n")).toMatchObject({ csv: { hasHeader: true } });
+    expect(await guess("1,Acer\n2,Rosa\n")).toMatchObject({ rows: 2, refused: 0, csv: { hasHeader: false, ids: { kind: "file" } } });
+    expect(await guess("2025,name\n3,Acer\n")).toMatchObject({ rows: 1, csv: { hasHeader: true } });
+    expect(await guess("Garten,Stück\n3,Acer\n4,Rosa\n")).toMatchObject({ csv: { hasHeader: true } });
     for (const text of ["Garten,Stück\nAcer,3\n", "Garten,2025\nAcer,3\n"]) {
-      expect(await read(text)).toMatchObject({ rows: 0, csv: { hasHeader: true } });
+      expect(await guess(text)).toMatchObject({ rows: 0, csv: { hasHeader: true } });
     }
   });
 
   it("is that the first line is a plant if it begins with a code like the one below, which is no name", async () => {
-    const options = { signal: new AbortController().signal, format: "csv", onRows: () => {} } as const;
-    const read = (text: string) => guessFile(new File([text], "guess.csv"), options);
     for (const { text, rows, tag } of [
       { text: "A-17,Monstera\nA-18,Ficus\n", rows: 2, tag: undefined },
       { text: "2024.013;Monstera;tropical\n2024.7;Ficus;tropical\n", rows: 2, tag: "tropical" },
       { text: "A-17,Monstera\n", rows: 1, tag: undefined },
     ]) {
-      const checked = await read(text);
+      const checked = await guess(text);
       expect(checked).toMatchObject({ rows, refused: 0, csv: { hasHeader: false, ids: { kind: "content" } } });
       expect(checked.plants[0]!.plant).toMatchObject({ name: "Monstera", ...(tag === undefined ? {} : { tag }) });
       expect(checked.unusedColumns).toEqual(["column 1"]);
     }
     for (const text of ["Beet 1,Stück\nBeet 2,3\n", "Q1,Stück\nAcer,3\n", "A-17,name\nA-18,Acer\n", "Beet1,Beet2\nAcer,Rosa\n"]) {
-      expect(await read(text)).toMatchObject({ csv: { hasHeader: true } });
+      expect(await guess(text)).toMatchObject({ csv: { hasHeader: true } });
     }
   });
 });
@@ -182,10 +191,8 @@ describe("the guess for a file", () => {
 describe("the numbers of a file", () => {
   it("are found again right after its import, though a search does not find them among many of the name", async () => {
     const file = new File(["name\nNumbered one\nNumbered two\nNumbered three\n"], "numbered.csv");
-    const { signal } = new AbortController();
     const csv = { ...PLAIN, ids: { kind: "from", first: 1n } } as const;
-    const checked = await checkFile(file, { signal, format: "csv", onRows: () => {}, csv });
-    const client = createClient({ url: service.url, token: service.token });
+    const checked = await checkFile(file, { signal, format: "csv", csv });
     const lagging: Client = {
       ...client,
       page: (query) => (query?.q === undefined ? client.page(query) : client.page({ q: "nothing has this name" })),
@@ -197,25 +204,21 @@ describe("the numbers of a file", () => {
   });
 
   it("count on behind the largest that people use, also in later slices, and are found though the first row is refused", async () => {
-    const { signal } = new AbortController();
-    const client = createClient({ url: service.url, token: service.token });
     await client.create({ id: 900_000n, name: "Numbered by hand" });
     await client.create({ id: 1_000_000_000n, name: "Made at random" });
     const rows = Array.from({ length: 2_500 }, (_, at) => (at === 0 ? 'a "quote\n' : `Behind ${at}\n`));
     const file = new File([`name\n${rows.join("")}`], "behind.csv");
-    const read = (first: bigint) => checkFile(file, { signal, format: "csv", csv: { ...PLAIN, ids: { kind: "from", first } } });
-    const counted = await read(1n);
+    const readFrom = (first: bigint) => checkFile(file, { signal, format: "csv", csv: { ...PLAIN, ids: { kind: "from", first } } });
+    const counted = await readFrom(1n);
     const first = await findFirstId(client, counted, signal);
     expect(first).toEqual({ id: 900_001n, isKnown: false });
-    expect((await send(await read(first!.id))).counts).toMatchObject({ created: 2_499, refused: 1 });
+    expect((await send(await readFrom(first!.id))).counts).toMatchObject({ created: 2_499, refused: 1 });
     const last = await client.find(902_500n);
     expect(last?.plant.name).toBe("Behind 2499");
     expect(await findFirstId(client, counted, signal)).toEqual({ id: first!.id, isKnown: true });
   });
 
   it("are not those of another file that has one plant of the same name", async () => {
-    const { signal } = new AbortController();
-    const client = createClient({ url: service.url, token: service.token });
     await client.create({ id: 910_000n, name: "Shared" });
     const file = new File(["name\nShared\nOnly here\nOnly there\n"], "other.csv");
     const counted = await checkFile(file, { signal, format: "csv", csv: { ...PLAIN, ids: { kind: "from", first: 1n } } });
@@ -228,10 +231,8 @@ describe("the forecast for a file", () => {
   it("says of an id that was made, and that an earlier row has, that it is refused even if others replace plants", async () => {
     const made = toContentId("\x1fSecond");
     const file = new File([`id,name\n${made},First\n,Second\n7,Third\n7,Fourth\n`], "made.csv");
-    const { signal } = new AbortController();
     const csv = { ...PLAIN, ids: { kind: "content" } } as const;
-    const checked = await checkFile(file, { signal, format: "csv", onRows: () => {}, csv });
-    const client = createClient({ url: service.url, token: service.token });
+    const checked = await checkFile(file, { signal, format: "csv", csv });
     let last: Forecast | undefined;
     await previewImport(checked, { client, onConflict: "replace", signal, onForecast: (forecast) => (last = forecast) });
     expect(last).toMatchObject({ isDone: true, fates: ["created", "refused", "created", "replaced"] });
@@ -241,8 +242,6 @@ describe("the forecast for a file", () => {
 
   for (const onConflict of ["refuse", "replace"] as const) {
     it(`says what an import makes of each row when ids come again and again, in other slices too: ${onConflict}`, async () => {
-      const { signal } = new AbortController();
-      const client = createClient({ url: service.url, token: service.token });
       const random = openRandom(seedOf(`forecast ${onConflict}`));
       // No number can tell these ids apart.
       const from = onConflict === "refuse" ? 2n ** 60n : 2n ** 61n;
@@ -263,8 +262,6 @@ describe("the forecast for a file", () => {
   }
 
   it("needs a service that tells what will happen to each row", async () => {
-    const { signal } = new AbortController();
-    const client = createClient({ url: service.url, token: service.token });
     const older: Client = {
       ...client,
       async importPlants(file, options) {
@@ -298,7 +295,6 @@ describe("a file in slices", () => {
     const letters: Readonly<Record<number, number[]>> = { 5: [0xc4, 0xf3, 0xe1], 7: [0xd0, 0xee, 0xe7, 0xe0], 1_005: [0xc4, 0xf3, 0xe1] };
     const some = Array.from({ length: 2_500 }, (_, at) => [...Buffer.from(`${90_000 + at},`), ...(letters[at] ?? Buffer.from("Acer")), 10]);
     const file = new File([Uint8Array.from([...Buffer.from("id,name\n"), ...some.flat()])], "cyrillic.csv");
-    const { signal } = new AbortController();
     const checked = await guessFile(file, { signal, format: "csv" });
     expect(checked).toMatchObject({ rows: 2_500, refused: 3 });
     const sent = await send(checked);
@@ -307,9 +303,7 @@ describe("a file in slices", () => {
 
   it("names its columns in each slice, with as many cells as its first line, if it does not name them", async () => {
     const unnamed = Array.from({ length: 2_500 }, (_, at) => `${50_000 + at};Acer${at === 1_200 ? ";tree;lawn;x" : ""}\n`);
-    const file = new File([`\ufeffsep=;\n50000;Acer;;lawn\n${unnamed.slice(1).join("")}`], "unnamed.csv");
-    const { signal } = new AbortController();
-    const checked = await checkFile(file, { signal, format: "csv", csv: { ...PLAIN, hasHeader: false } });
+    const checked = await readCsv([`\ufeffsep=;\n50000;Acer;;lawn\n${unnamed.slice(1).join("")}`], NO_HEADING);
     expect(checked).toMatchObject({ rows: 2_500, refused: 1, problems: [{ line: 1_202, error: 40_009 }], unusedColumns: ["column 4"] });
     const sent = await send(checked);
     expect(sent).toMatchObject({ slices: 3, counts: { read: 2_500, created: 2_499, refused: 1 }, problems: checked.problems });
@@ -319,7 +313,6 @@ describe("a file in slices", () => {
   it("is sent no further once it is cancelled, and goes on where it ended", async () => {
     const many = Array.from({ length: 2_500 }, (_, at) => `${65_000 + at},Acer ${at}\n`);
     const checked = await check(`id,name\n${many.join("")}`);
-    const client = createClient({ url: service.url, token: service.token });
     const stop = new AbortController();
     let sent: SentSoFar = NOTHING_SENT;
     const onProgress = (progress: SentSoFar) => {
@@ -329,15 +322,12 @@ describe("a file in slices", () => {
     const sending = sendFile(checked, NOTHING_SENT, { client, onConflict: "refuse", signal: stop.signal, onProgress });
     expect(await rejectionOf(sending)).toBe(stop.signal.reason);
     expect(sent).toMatchObject({ slices: 1, underWay: 0, counts: { read: 1_000, created: 1_000 } });
-    const { signal } = new AbortController();
     await sendFile(checked, sent, { client, onConflict: "refuse", signal, onProgress });
     expect(sent).toMatchObject({ slices: 3, counts: { read: 2_500, created: 2_500 } });
   });
 
   it("begins behind its mark of UTF-8, though no line names its columns", async () => {
-    const { signal } = new AbortController();
-    const file = new File(["\ufeff62000,Acer\n62001,Rosa\n"], "marked.csv");
-    const checked = await checkFile(file, { signal, format: "csv", csv: { ...PLAIN, hasHeader: false } });
+    const checked = await readCsv(["\ufeff62000,Acer\n62001,Rosa\n"], NO_HEADING);
     expect(await send(checked)).toMatchObject({ counts: { read: 2, created: 2 } });
   });
 
@@ -354,13 +344,12 @@ describe("a file in slices", () => {
   });
 
   it("is not read on once nobody wants it any more", async () => {
-    const signal = AbortSignal.abort();
-    expect(await rejectionOf(checkFile(new File(["id,name\n1,Acer\n"], "left.csv"), { signal, format: "csv" }))).toBe(signal.reason);
+    const left = AbortSignal.abort();
+    expect(await rejectionOf(checkFile(new File(["id,name\n1,Acer\n"], "left.csv"), { signal: left, format: "csv" }))).toBe(left.reason);
   });
 
   it("splits its rows as the whole does, if its first line is a row with a single cell", async () => {
     const file = new File(["Acer;\nRosa, big;\n"], "single.csv");
-    const { signal } = new AbortController();
     const csv = { ...PLAIN, hasHeader: false, columns: { id: "", name: "column 1", tag: "" }, ids: { kind: "content" } } as const;
     const checked = await checkFile(file, { signal, format: "csv", csv });
     expect(checked.plants.map(({ plant }) => plant.name)).toEqual(["Acer", "Rosa, big"]);
@@ -368,27 +357,23 @@ describe("a file in slices", () => {
   });
 
   it("refuses a faulty first row like any other, if no line names the columns", async () => {
-    const { signal } = new AbortController();
-    const csv = { ...PLAIN, hasHeader: false };
     const tooLong = `60000,${"x".repeat(300_000)}\n`;
     for (const { given, created } of [
       { given: `${tooLong}60001,Acer\n60002,Rosa\n`, created: 2 },
       { given: 'sep=,\n60003,"a" b\n', created: 0 },
     ]) {
-      const checked = await checkFile(new File([given], "faulty.csv"), { signal, format: "csv", csv });
+      const checked = await readCsv([given], NO_HEADING);
       expect(checked).toMatchObject({ rows: created + 1, refused: 1 });
       expect(await send(checked)).toMatchObject({ counts: { read: created + 1, created, refused: 1 }, problems: checked.problems });
     }
   });
 
   it("leaves a file of its refused rows that can be imported like the whole, though no line named the columns", async () => {
-    const { signal } = new AbortController();
-    const file = new File(["61000;Acer;tree;lawn\nx61001;Rosa\nx61002;Tilia;tree;lawn\n"], "refused.csv");
-    const checked = await checkFile(file, { signal, format: "csv", csv: { ...PLAIN, hasHeader: false } });
+    const checked = await readCsv(["61000;Acer;tree;lawn\nx61001;Rosa\nx61002;Tilia;tree;lawn\n"], NO_HEADING);
     const saved = await refusedFile(checked, (await send(checked)).refusedLines).text();
-    const again = await guessFile(new File([saved], "again.csv"), { signal, format: "csv" });
+    const again = await guess(saved);
     expect(again).toMatchObject({ rows: 2, refused: 2, places: checked.places });
-    const mended = await guessFile(new File([saved.replaceAll("x610", "610")], "again.csv"), { signal, format: "csv" });
+    const mended = await guess(saved.replaceAll("x610", "610"));
     expect(mended.plants.map(({ plant: { id, name, tag } }) => [id as bigint, name, tag])).toEqual([
       [61001n, "Rosa", undefined],
       [61002n, "Tilia", "tree"],

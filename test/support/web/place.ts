@@ -4,6 +4,8 @@ import { startBrowser } from "../browser.ts";
 import { startTestService } from "../service.ts";
 import type { TestService } from "../service.ts";
 import { builtPage } from "./built-page.ts";
+import { toGarden } from "./garden.ts";
+import type { Garden } from "./garden.ts";
 import { toVisit } from "./visit.ts";
 import type { Visit } from "./visit.ts";
 
@@ -13,12 +15,10 @@ type Place = Readonly<{
   /** Opens the page in a browser without any stored state. */
   visit: (path?: string, options?: BrowserContextOptions) => Promise<Visit>;
   /**
-   * A response with this status is part of the test: the browser writes a line about it to its console. 0 stands for
-   * none at all.
+   * Responses with these statuses are part of the test: the browser writes a line about each to its console. 0 stands
+   * for none at all.
    */
-  expectStatus: (status: number) => void;
-  /** Imports plants as CSV with the columns id, name, tag. */
-  plant: (rows: readonly string[]) => Promise<void>;
+  expectStatus: (...statuses: readonly number[]) => void;
   /**
    * Ends everything, and expects that no page has thrown or written an error, asked another host, or put the token into
    * an address.
@@ -30,7 +30,7 @@ type Place = Readonly<{
  * A new place for each test of a file, in a shared browser. What it returns is always the place of the running test.
  * Nothing moves in it, because to draw what moves is a seventh of all work, unless a file is about what people meet.
  */
-export function usePlace({ reducedMotion = "reduce" }: Pick<BrowserContextOptions, "reducedMotion"> = {}): Omit<Place, "close"> {
+export function usePlace({ reducedMotion = "reduce" }: Pick<BrowserContextOptions, "reducedMotion"> = {}): Garden & Omit<Place, "close"> {
   let browser: Browser;
   let place: Place;
   beforeAll(async () => {
@@ -42,12 +42,12 @@ export function usePlace({ reducedMotion = "reduce" }: Pick<BrowserContextOption
   });
   afterEach(() => place.close());
   return {
+    ...toGarden(() => place.service),
     get service() {
       return place.service;
     },
     visit: (path, options) => place.visit(path, options),
-    expectStatus: (status) => place.expectStatus(status),
-    plant: (rows) => place.plant(rows),
+    expectStatus: (...statuses) => place.expectStatus(...statuses),
   };
 }
 
@@ -67,11 +67,8 @@ async function openPlace(browser: Browser, usual: BrowserContextOptions): Promis
       await page.goto(`${service.url}${path}`);
       return toVisit(page, service.token);
     },
-    expectStatus: (status) => void expected.add(status),
-    async plant(rows) {
-      const body = `id,name,tag\n${rows.join("\n")}\n`;
-      const response = await service.request("/plants/import", { method: "POST", body, headers: { "content-type": "text/csv" } });
-      expect(await response.json()).toMatchObject({ created: rows.length });
+    expectStatus(...statuses) {
+      for (const status of statuses) expected.add(status);
     },
     async close() {
       for (const context of contexts) await context.close();

@@ -1,12 +1,14 @@
 import { describe, expect, it } from "bun:test";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
+import { runAxe } from "../support/web/axe.ts";
 import { until } from "../support/until.ts";
 import { usePlace } from "../support/web/place.ts";
 import type { Visit } from "../support/web/visit.ts";
 
 const place = usePlace();
+
+/** Words with less than 7:1, or 4.5:1 if they are large. */
+const PALE = ["color-contrast-enhanced"];
 
 const PLANTS = ["1,Acer,tree", "2,Rosa,herb", "3,Tilia,tree"];
 
@@ -51,9 +53,7 @@ describe("where colours are forced, people still see", () => {
   it("how far an import is", async () => {
     const visit = await place.visit("/", FORCED);
     await visit.signIn();
-    await visit.button("Import a file").click();
-    await visit.field("Or paste the rows").fill("id,name\n1,Acer\n");
-    await visit.button("Preview the rows").click();
+    await visit.paste("id,name\n1,Acer\n");
     await visit.reads("If you import now: 1 new.");
     // Never answered.
     await visit.page.route("**/plants/import*", () => {});
@@ -149,36 +149,26 @@ describe("where people ask for more contrast", () => {
       await place.plant(PLANTS);
       const visit = await place.visit("/", { contrast: "more", colorScheme });
       const { page, signIn, sees, button, field, reads } = visit;
-      const found = await findPale(page);
+      const found = await runAxe(page, PALE);
       await signIn();
       await sees(["Acer", "Rosa", "Tilia"]);
-      found.push(...(await findPale(page)));
+      found.push(...(await runAxe(page, PALE)));
       await button(/^tree/).first().click();
       await sees(["Acer", "Tilia"]);
       await page.getByRole("checkbox", { name: "Select Acer" }).click();
       await button("Delete selected").waitFor();
-      found.push(...(await findPale(page)));
+      found.push(...(await runAxe(page, PALE)));
       await button("Add plant").click();
       await field("Name").fill("");
       await button("Save").click();
       await reads("The plant needs a name");
-      found.push(...(await findPale(page)));
+      found.push(...(await runAxe(page, PALE)));
       expect(found).toEqual([]);
       expect(await contrastOf(page, "--edge", "--sheet")).toBeGreaterThan(7);
       expect(await contrastOf(page, "--line", "--sheet")).toBeGreaterThan(7);
     });
   }
 });
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-/** Words with less than 7:1, or 4.5:1 if they are large. */
-async function findPale(page: Page): Promise<string[]> {
-  if (await page.evaluate<boolean>("!globalThis.axe")) await page.evaluate(AXE);
-  return page.evaluate<string[]>(
-    `axe.run({ runOnly: ["color-contrast-enhanced"], resultTypes: ["violations"] }).then(({ violations }) => violations.flatMap(({ nodes }) => nodes.map(({ html }) => html)))`,
-  );
-}
 
 /** How much a colour of the page stands out from another (WCAG 2.2). */
 function contrastOf(page: Page, one: string, other: string): Promise<number> {

@@ -49,10 +49,8 @@ describe("a screen reader tells, once each,", () => {
   });
 
   it("each step of an import", async () => {
-    const { button, field, reads, heard } = await open();
-    await button("Import").click();
-    await field("Or paste the rows").fill("id,name\n4,Quercus\nx,Bad\n");
-    await button("Preview the rows").click();
+    const { button, paste, reads, heard } = await open();
+    await paste("id,name\n4,Quercus\nx,Bad\n");
     await reads("If you import now: 1 new, 1 refused.");
     const preview = (await heard()).filter((text) => !text.startsWith("Reading"));
     expect(preview).toEqual([
@@ -65,11 +63,10 @@ describe("a screen reader tells, once each,", () => {
   });
 
   it("what an import would do, not each thousand rows that the service is asked about", async () => {
-    const { page, button, reads, heard } = await open();
+    const { button, upload, reads, heard } = await open();
     await button("Import").click();
     const rows = Array.from({ length: 5_000 }, (_, at) => `${at + 10},Quercus\n`);
-    const file = { name: "oaks.csv", mimeType: "text/csv", buffer: Buffer.from(`id,name\n${rows.join("")}`) };
-    await page.getByLabel("File to import").setInputFiles(file);
+    await upload("oaks.csv", `id,name\n${rows.join("")}`);
     await reads("If you import now: 5,000 new.");
     expect((await heard()).filter((text) => text.includes("the service") || text.includes("new"))).toEqual([
       "If you import now: 5,000 new.",
@@ -91,7 +88,7 @@ describe("a screen reader tells, once each,", () => {
     await Promise.all([page.waitForResponse(/\/plants\b/), button("Refresh").click()]);
     await page.locator("#plants[aria-busy=false]").waitFor();
     expect(await told.textContent()).toBe("3 plants.");
-    await place.service.post('{"id":4,"name":"Zea"}');
+    await place.put(4, { name: "Zea" });
     await button("Refresh").click();
     await sees(["Acer", "Rosa", "Tilia", "Zea"]);
     expect(await askUntil(heard, (texts) => texts.length > 0)).toEqual(["4 plants."]);
@@ -118,8 +115,7 @@ describe("a screen reader tells, once each,", () => {
   });
 
   it("that a token is revoked, also where another of its name was", async () => {
-    for (const _ of ["first", "second"])
-      await place.service.request("/tokens", { method: "POST", body: '{"name":"phone","scopes":["plants:read"]}' });
+    for (const _ of ["first", "second"]) await place.makeToken(["plants:read"], 30, "phone");
     const { page, button, choose, dialog, heard } = await open();
     await choose("Tokens");
     for (const revoked of [1, 2]) {

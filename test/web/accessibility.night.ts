@@ -1,37 +1,10 @@
 import { describe, expect, it } from "bun:test";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
+import { findViolations } from "../support/web/axe.ts";
 import { usePlace } from "../support/web/place.ts";
 import type { Visit } from "../support/web/visit.ts";
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
 const place = usePlace();
-
-/** The dark view differs from the light one in nothing else. */
-const RULES_OF_COLOUR = 'runOnly: ["color-contrast", "link-in-text-block"],';
-
-/** Only violations are worked out and leave the page: descriptions of all that is right would take longer than the look at it. */
-const BRIEFLY = 'resultTypes: ["violations"], selectors: false';
-
-/** What axe finds wrong with the current view: the colours, the rule and the element. */
-async function findViolations(page: Page): Promise<string[]> {
-  // The browser itself evaluates it, so the page's policy does not block it.
-  if (await page.evaluate<boolean>("!globalThis.axe")) await page.evaluate(AXE);
-  const found: string[] = [];
-  for (const [colorScheme, rules] of [
-    ["light", ""],
-    ["dark", RULES_OF_COLOUR],
-  ] as const) {
-    await page.emulateMedia({ colorScheme });
-    const violations = await page.evaluate<string[]>(
-      `axe.run({ ${rules} ${BRIEFLY} }).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ": " + html)))`,
-    );
-    found.push(...violations.map((violation) => `${colorScheme}, ${violation}`));
-  }
-  return found;
-}
 
 /** What of the dialogs is cut off, or makes them scroll sideways. Inputs scroll what is typed. */
 function findCut(page: Page): Promise<string[]> {
@@ -70,12 +43,10 @@ const LONG_NAME = "greenhouse".repeat(9);
 
 /** A token with a long name, and one made with it that is revoked. */
 async function keepOldTokens(): Promise<void> {
-  type Made = Readonly<{ id: string; token: string }>;
-  const body = (name: string) => JSON.stringify({ name, scopes: ["plants:read", "admin"], days: 30 });
-  const long = (await (await place.service.request("/tokens", { method: "POST", body: body(LONG_NAME) })).json()) as Made;
+  const long = await place.makeToken(["plants:read", "admin"], 30, LONG_NAME);
   const headers = { authorization: `Bearer ${long.token}` };
-  const response = await fetch(`${place.service.url}/tokens`, { method: "POST", body: body("phone"), headers });
-  await place.service.request(`/tokens/${((await response.json()) as Made).id}`, { method: "DELETE" });
+  const made = await fetch(`${place.service.url}/tokens`, { method: "POST", body: '{"name":"phone","scopes":["plants:read"]}', headers });
+  await place.service.request(`/tokens/${((await made.json()) as { id: string }).id}`, { method: "DELETE" });
 }
 
 /** Each view, starting from the catalogue of PLANTS. */
@@ -111,14 +82,13 @@ const VIEWS: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     place.expectStatus(412);
     await button("Edit Ginkgo biloba").click();
     await field("Name").fill("Mine");
-    const init = { method: "PUT", body: `{"name":"Theirs ${Math.random()}"}`, headers: { "content-type": "application/json" } };
-    await place.service.request("/plants/9007199254740994", init);
+    await place.put(9007199254740994n, { name: `Theirs ${Math.random()}` });
     await button("Save").click();
     await reads("Someone changed this plant in the meantime.");
   },
   "a deleted plant": async ({ button, reads }) => {
     place.expectStatus(404);
-    await place.service.request("/plants/9007199254740994", { method: "DELETE" });
+    await place.remove(9007199254740994n);
     await button("Edit Ginkgo biloba").click();
     await reads("This plant no longer exists");
   },
@@ -303,8 +273,7 @@ describe("in light and dark, axe finds no violation in", () => {
   for (const scopes of [["plants:read"], ["plants:write", "admin"]]) {
     it(`the page of a token with ${scopes.join(" and ")}`, async () => {
       await place.plant(PLANTS);
-      const body = JSON.stringify({ name: "somebody", scopes, days: 30 });
-      const { token } = (await (await place.service.request("/tokens", { method: "POST", body })).json()) as { token: string };
+      const { token } = await place.makeToken(scopes, 30);
       for (const width of [360, 1440]) {
         const { page, signIn, reads } = await place.visit("/", { viewport: { width, height: 800 } });
         await signIn(token);
@@ -372,114 +341,20 @@ function withMenu(visit: Visit): Visit {
   return { ...visit, button: buttonInMenu };
 }
 
+it("the reference has no violation of axe in light and dark, with everything open, fits a phone, and leaves translators its prose alone", async () => {
+  const { page } = await place.visit("/docs");
+  await page.locator("#createPlant").waitFor();
+  await page.setViewportSize({ width: 360, height: 800 });
+  await page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })");
+  await page.locator("#createToken form").waitFor();
+  expect(await findViolations(page)).toEqual([]);
+  expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);
+  const translated = `({ translate, textContent }) => translate && textContent.trim() !== ""`;
+  expect(await page.evaluate(`[...document.querySelectorAll("code, pre, form, nav a")].filter(${translated}).length`)).toBe(0);
+  expect(await page.evaluate(`[...document.querySelectorAll("h2, .docs-summary, dd")].every(({ translate }) => translate)`)).toBe(true);
+});
+
 describe("the page", () => {
-  it("can be used with the keyboard alone", async () => {
-    await place.plant(PLANTS);
-    const { page, sees, reads, field, button } = await place.visit();
-    const { keyboard } = page;
-    expect(await focused(page)).toBe("INPUT");
-    await keyboard.type(place.service.token);
-    await keyboard.press("Enter");
-    await sees(["Monstera deliciosa", "Ginkgo biloba", "Untagged"]);
-    // The first stop skips everything before the plants.
-    await keyboard.press("Tab");
-    await reads("Skip to the plants");
-    await keyboard.press("Enter");
-    expect(await focused(page)).toBe("SECTION#plants");
-    // All plants, and the three headings.
-    for (let stops = 0; stops < 4; stops += 1) await keyboard.press("Tab");
-    expect(await focused(page)).toBe("BUTTON Sort by name, from A to Z");
-    await keyboard.press("Tab");
-    expect(await page.evaluate<string>("document.activeElement.ariaLabel")).toBe("Select Monstera deliciosa");
-    await keyboard.press("Tab");
-    expect(await focused(page)).toBe("A Monstera deliciosa");
-    await keyboard.press("ArrowDown");
-    expect(await focused(page)).toBe("A Ginkgo biloba");
-    await keyboard.press("Enter");
-    await reads("Edit plant");
-    await keyboard.press("Escape");
-    await page.getByRole("dialog").waitFor({ state: "detached" });
-    expect(await focused(page)).toBe("A Ginkgo biloba");
-    await keyboard.press("ArrowUp");
-    await keyboard.press("Tab");
-    expect(await focused(page)).toBe("BUTTON Show only tropical");
-    await keyboard.press("Tab");
-    expect(await focused(page)).toBe("BUTTON Edit Monstera deliciosa");
-    await keyboard.press("ArrowDown");
-    expect(await focused(page)).toBe("BUTTON Edit Ginkgo biloba");
-    await keyboard.press("Enter");
-    await field("Name").waitFor();
-    expect(await focused(page)).toBe("INPUT");
-    await keyboard.press("ControlOrMeta+A");
-    await keyboard.type("Ginkgo");
-    await keyboard.press("Enter");
-    await sees(["Monstera deliciosa", "Ginkgo", "Untagged"]);
-    // The focus is back where it was.
-    expect(await focused(page)).toBe("BUTTON Edit Ginkgo");
-    await keyboard.press("Tab");
-    await keyboard.press("Enter");
-    await sees(["Monstera deliciosa", "Untagged"]);
-    expect(await focused(page)).toBe("BUTTON Undo");
-    await keyboard.press("Enter");
-    await sees(["Monstera deliciosa", "Ginkgo", "Untagged"]);
-    expect(await focused(page)).toBe("SECTION#plants");
-    await keyboard.press("/");
-    await keyboard.type("monst");
-    await sees(["Monstera deliciosa"]);
-    await keyboard.press("ArrowDown");
-    expect(await focused(page)).toBe("A Monstera deliciosa");
-    await button("Add plant").focus();
-    await keyboard.press("Enter");
-    await field("Tag").waitFor();
-    await keyboard.press("Escape");
-    await field("Tag").waitFor({ state: "detached" });
-    expect(await focused(page)).toBe("BUTTON Add plant");
-  });
-
-  it("gives the caret back to the search box when a dialog is closed", async () => {
-    await place.plant(PLANTS);
-    const { page, signIn, sees, field, dialog } = await place.visit();
-    await signIn();
-    await sees(["Monstera deliciosa", "Ginkgo biloba", "Untagged"]);
-    await page.keyboard.press("/");
-    await page.keyboard.type("9007199254740994");
-    await page.keyboard.press("Enter");
-    await field("Name").waitFor();
-    await page.keyboard.press("Escape");
-    await dialog.waitFor({ state: "detached" });
-    await page.keyboard.press("ControlOrMeta+A");
-    await page.keyboard.type("monst");
-    await sees(["Monstera deliciosa"]);
-    expect(await field("Search names").inputValue()).toBe("monst");
-  });
-
-  it("keeps the focus on the plants when their selection is cleared", async () => {
-    await place.plant(PLANTS);
-    const { page, signIn, button } = await place.visit();
-    await signIn();
-    await page.getByRole("checkbox", { name: "Select Untagged" }).check();
-    await button("Clear the selection").press("Enter");
-    await button("Clear the selection").waitFor({ state: "detached" });
-    expect(await focused(page)).toBe("SECTION#plants");
-  });
-
-  it("keeps the focus on the plants when what has it goes with the view", async () => {
-    await place.plant(PLANTS);
-    const { page, signIn, button, field, sees, reads } = await place.visit("/?tag=tree");
-    await signIn();
-    await sees(["Ginkgo biloba"]);
-    async function press(name: string): Promise<void> {
-      await button(name).press("Enter");
-      await button(name).waitFor({ state: "detached" });
-      expect(await focused(page)).toBe("SECTION#plants");
-    }
-    await press("Remove the filter tree");
-    await field("Search names").fill("nothing");
-    await reads("No plants match.");
-    await press("Show all plants");
-    await sees(PLANTS.map((row) => row.split(",")[1]!));
-  });
-
   for (const size of [
     { width: 1280, height: 800 },
     { width: 360, height: 640 },
@@ -510,44 +385,6 @@ describe("the page", () => {
       expect(found).toEqual([]);
     });
 
-  it("keeps the focus in a dialog if the focused element disappears", async () => {
-    const { page, signIn, button, reads, choose } = await place.visit();
-    await signIn();
-    await choose("Tokens");
-    await button("New token").click();
-    await button("Back").click();
-    await reads("Anyone who has a token");
-    expect(await focused(page)).toBe("H2 Tokens");
-  });
-
-  it("has menus that keys go through, and that close on Escape and when the focus leaves them", async () => {
-    await place.plant(PLANTS);
-    const { page, signIn, button } = await place.visit("/", { viewport: { width: 360, height: 740 } });
-    await signIn();
-    await button("Export").focus();
-    await page.keyboard.press("Enter");
-    await page.keyboard.press("ArrowDown");
-    expect(await focused(page)).toBe("BUTTON Export for a spreadsheet");
-    await page.keyboard.press("ArrowDown");
-    expect(await focused(page)).toBe("BUTTON Export CSV");
-    await page.keyboard.press("Escape");
-    await button("Export CSV").waitFor({ state: "hidden" });
-    expect(await focused(page)).toBe("BUTTON Export");
-    await button("Settings").focus();
-    await page.keyboard.press("Enter");
-    await button("Sign out").focus();
-    await page.keyboard.press("Tab");
-    await button("Sign out").waitFor({ state: "hidden" });
-  });
-
-  it("is never wider than a phone", async () => {
-    await place.plant(PLANTS);
-    const { page, signIn, sees } = await place.visit("/", { viewport: { width: 360, height: 740 } });
-    await signIn();
-    await sees(["Monstera deliciosa", "Ginkgo biloba", "Untagged"]);
-    expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBe(360);
-  });
-
   for (const width of [360, 768])
     it(`is not wider than ${width} pixels where a long tag without a space is shown, chosen, renamed and told`, async () => {
       await place.plant([`1,Acer,${"x".repeat(300)}`, "2,Rosa,"]);
@@ -569,48 +406,7 @@ describe("the page", () => {
       await reads(/^“Acer” is tagged/);
       expect(await findCut(page)).toEqual([]);
     });
-
-  it("tells a screen reader how many plants there are, and how many a search found", async () => {
-    await place.plant(PLANTS);
-    const { page, signIn, sees, field } = await place.visit();
-    await signIn();
-    await sees(["Monstera deliciosa", "Ginkgo biloba", "Untagged"]);
-    const table = page.getByRole("table", { name: "Plants" });
-    expect(await table.getAttribute("aria-rowcount")).toBe("4");
-    expect(await table.getByRole("columnheader").allInnerTexts()).toEqual(["Selected", "Id Newest", "Name", "Tag", "Change"]);
-    expect(await table.getByRole("row").nth(1).getByRole("cell").nth(1).innerText()).toBe("9007199254740993");
-    await field("Search names").fill("ginkgo");
-    await sees(["Ginkgo biloba"]);
-    await page.getByRole("status").filter({ hasText: "1 plant found." }).waitFor();
-  });
-
-  it("loads less than 45 KB, and less than 25.5 KB more to import, compressed", async () => {
-    const { page, signIn, button, field } = await place.visit();
-    await signIn();
-    await button("Import a file").waitFor();
-    const first = await findSizes(page);
-    const names = [...first.keys()].map((path) => path.replace(/-\w+\./, "."));
-    expect(names.toSorted()).toEqual(["/", "/assets/index.css", "/assets/index.js"]);
-    expect(sum(first)).toBeLessThan(45_000);
-    await button("Import a file").click();
-    await field("Or paste the rows").waitFor();
-    const all = await findSizes(page);
-    expect(all.size).toBe(first.size + 1);
-    expect(sum(all) - sum(first)).toBeLessThan(25_500);
-  });
 });
-
-/** The files that the page has loaded, by their paths, and how much was sent for each. */
-async function findSizes(page: Page): Promise<ReadonlyMap<string, number>> {
-  const sizes = await page.evaluate<[string, number][]>(
-    "performance.getEntries().filter(({ encodedBodySize }) => encodedBodySize > 0).map(({ name, encodedBodySize }) => [new URL(name).pathname, encodedBodySize])",
-  );
-  return new Map(sizes.filter(([path]) => path === "/" || path.startsWith("/assets/")));
-}
-
-function sum(sizes: ReadonlyMap<string, number>): number {
-  return [...sizes.values()].reduce((total, size) => total + size, 0);
-}
 
 /** The element with the focus, by its kind and name. */
 function focused(page: Page): Promise<string> {

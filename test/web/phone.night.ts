@@ -1,5 +1,6 @@
 import { describe, expect, it } from "bun:test";
 import type { Page } from "playwright-core";
+import { rowsOf } from "../support/web/garden.ts";
 import { usePlace } from "../support/web/place.ts";
 import { settle } from "../support/web/settle.ts";
 
@@ -24,7 +25,7 @@ async function middleOf(page: Page): Promise<number> {
 describe("on a phone that is turned", () => {
   for (const isMobile of [true, false]) {
     it(`the same plant stays in the middle of the list, there and back, where the browser ${isMobile ? "moves the page by itself" : "leaves the page alone"}`, async () => {
-      await place.plant(Array.from({ length: 1_000 }, (_, at) => `${at + 1},Plant ${at + 1},`));
+      await place.plant(rowsOf(1_000));
       const { page, signIn, reads } = await place.visit("/", { ...PHONE, isMobile });
       await signIn();
       await reads("The first 600 are here");
@@ -96,7 +97,7 @@ describe("where the keyboard of a phone makes the window low", () => {
   const LOW = { width: 360, height: 300 };
 
   it("the search box stays in sight in the middle of the list", async () => {
-    await place.plant(Array.from({ length: 300 }, (_, at) => `${at + 1},Plant ${at + 1},`));
+    await place.plant(rowsOf(300));
     const { page, signIn, reads, field, rows } = await place.visit("/", PHONE);
     await signIn();
     await reads(/^300 plants\.$/);

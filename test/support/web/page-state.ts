@@ -1,0 +1,298 @@
+import { join } from "node:path";
+import { afterEach, beforeEach } from "bun:test";
+import type { Client, Plant, PlantChange, Sort } from "../../../src/client/client.ts";
+import { PROJECT } from "../process.ts";
+import { startTestService } from "../service.ts";
+import type { TestService } from "../service.ts";
+import { until } from "../until.ts";
+import { toGarden } from "./garden.ts";
+import type { Garden } from "./garden.ts";
+
+// The page without a browser: its state modules, put together as web/index.tsx does, with a real service. What they decide
+// needs no browser, and can be met at moments for which a browser does not wait.
+
+export type View = Readonly<{ q: string; tag: string | null | undefined; sort: Sort }>;
+type State<Value> = Readonly<{ get: () => Value; watch: (listener: () => void) => () => void }>;
+type Change = Readonly<{ before: Plant | undefined; after: Plant | undefined }>;
+type Who = Readonly<{ scopes: readonly string[] }>;
+type SignedIn = Readonly<{ token: string; who: Who | undefined }>;
+type Undo = Readonly<{ kind: "done" | "problem"; text: string }>;
+
+export type Listing = Readonly<{
+  state: State<Readonly<{ view: View; plants: readonly Plant[]; phase: string; failure: unknown }>>;
+  show: (view: View) => Promise<void>;
+  refresh: () => Promise<void>;
+  loadMore: () => Promise<void>;
+  note: (before: Plant | undefined, after: Plant | undefined) => void;
+  noteAll: (changes: readonly Change[]) => void;
+}>;
+type Notice = Readonly<{ text: string; seen?: string; action?: Readonly<{ label: string; run: () => void }>; onClose?: () => void }>;
+type Notices = Readonly<{ state: State<readonly Notice[]>; add: (notice: object) => number; withdrawActions: () => void }>;
+type Ticks = Readonly<{
+  state: State<Readonly<{ isCut: boolean }>>;
+  toggle: (at: number, isRange: boolean) => void;
+  toggleLoaded: () => void;
+  tickFound: () => Promise<void>;
+  clear: () => void;
+  seen: () => readonly Plant[];
+  note: (changes: readonly Change[]) => void;
+}>;
+export type PageSession = Readonly<{
+  state: State<Readonly<{ kind: "in" } & SignedIn> | Readonly<{ kind: "out"; before: SignedIn | undefined }>>;
+  canRemember: boolean;
+  signIn: (token: string, who?: Who, isRemembered?: boolean) => void;
+  signOut: () => void;
+  expire: (authorization: string | null, reason: string) => void;
+}>;
+type Bulk = Readonly<{ changes: readonly PlantChange[]; doing: string; done: string }>;
+type TagCounts = Readonly<{
+  state: State<unknown>;
+  total: State<Readonly<{ plants: number }> | undefined>;
+  load: () => Promise<void>;
+  note: Listing["note"];
+}>;
+type Catalogue = Readonly<{
+  client: Client;
+  listing: Listing;
+  tagCounts: TagCounts;
+  ticks: Ticks;
+  deletions: Readonly<{ remove: (plants: readonly Plant[]) => void; flush: (id?: bigint) => Promise<void> }>;
+  bulkChanges: Readonly<{ run: (bulk: Bulk) => Promise<boolean>; offerEdit: (change: PlantChange, said: Undo) => void; offer: () => void }>;
+  tagging: Readonly<{ setTag: (plants: readonly Plant[], tag: string | undefined) => Promise<void> }>;
+  renaming: Readonly<{ rename: (tag: string, to: string | undefined, plants: number | undefined) => Promise<boolean>; offer: () => void }>;
+  note: Listing["note"];
+  reveal: (plant: Plant) => void;
+  revealed: State<bigint | undefined>;
+  reload: () => Promise<void>;
+  retry: () => Promise<void>;
+  refresh: () => Promise<void>;
+}>;
+type Views = Readonly<{ state: State<View>; show: (view: View, step: "push" | "replace") => void }>;
+type Send = (url: string, init: RequestInit) => Promise<Response>;
+
+/** As tests use them: their own types need those of a browser, which are not those of a test. */
+type Modules = Readonly<{
+  createCatalogue: (context: object) => Catalogue;
+  createCatalogueFetch: (fetch: Send, onChange: () => void) => Send;
+  createKeptUndo: (storage: object) => Readonly<{ keep: (undos: readonly object[]) => void }>;
+  createListing: (client: Client, view: View) => Listing;
+  createNotices: () => Notices;
+  createPositions: (storage: object) => Readonly<{
+    find: (view: string) => number | undefined;
+    keep: (view: string, px: number | undefined) => void;
+    save: () => void;
+  }>;
+  createSession: (tab: object, device?: object) => PageSession;
+  createState: <Value>(value: Value) => State<Value> & Readonly<{ set: (value: Value) => void }>;
+  createTagCounts: (client: Client, views: State<View>) => TagCounts;
+  createTicks: (parts: Readonly<{ client: Client; listing: Listing; notices: Notices }>) => Ticks;
+  createViews: (window: object) => Views;
+  deviceStorage: () => unknown;
+  failureText: (thrown: unknown) => string;
+  isGone: (state: object) => boolean;
+  quote: (name: string) => string;
+  tabStorage: () => unknown;
+  takeStep: (step: "push" | "replace", state: unknown, url: string) => void;
+  watchReach: (page: object) => Readonly<{ state: State<string>; fetch: Send }>;
+}>;
+
+/** Where the page is: what it keeps in the browser is named after that. */
+export const LOCATION = new URL("http://plants.example/");
+Object.assign(globalThis, { location: LOCATION });
+const CATALOGUE = ["catalogue", "catalogue-fetch", "kept-undo", "listing", "tag-counts", "ticks"].map((name) => `catalogue/${name}`);
+const NAMES = [...CATALOGUE, "failure-text", "notices", "positions", "reach", "session", "state", "step", "storage", "view"];
+const loaded = await Promise.all(NAMES.map((name) => import(join(PROJECT, "web", `${name}.ts`)) as Promise<object>));
+export const modules = Object.assign({}, ...loaded) as Modules;
+
+export const ALL: View = { q: "", tag: undefined, sort: "id" };
+
+export function plantOf(id: number, name: string, tag?: string): Plant {
+  return { id: BigInt(id), name, ...(tag === undefined ? {} : { tag }) };
+}
+
+/** What a browser keeps for a tab, or for good. `onChange` hears what has changed, as other tabs do. */
+export function createStorage(onChange: (key: string, before: string | null, after: string | null) => void = () => {}) {
+  const items = new Map<string, string>();
+  function change(key: string, after: string | null): void {
+    const before = items.get(key) ?? null;
+    if (after === null) items.delete(key);
+    else items.set(key, after);
+    if (before !== after) onChange(key, before, after);
+  }
+  return {
+    items,
+    get length() {
+      return items.size;
+    },
+    key: (at: number) => [...items.keys()][at] ?? null,
+    getItem: (key: string) => items.get(key) ?? null,
+    setItem: (key: string, text: string) => change(key, text),
+    removeItem: (key: string) => change(key, null),
+  };
+}
+export type FakeStorage = ReturnType<typeof createStorage>;
+
+/** An event of the window. Whether the page let it be, such as a tab that is closed. */
+export function tellWindow(kind: string, more: object = {}): boolean {
+  return (globalThis as unknown as EventTarget).dispatchEvent(Object.assign(new Event(kind, { cancelable: true }), more));
+}
+
+/** A request of the page. `go` sends it to the service. */
+type Sent = Readonly<{ method: string; path: string; authorization: string | null; go: () => Promise<Response> }>;
+/** What becomes of a request; undefined if it is not meant. */
+type Route = (sent: Sent) => Promise<Response> | undefined;
+
+export type PageState = Catalogue &
+  Readonly<{
+    views: Views;
+    session: PageSession;
+    tab: FakeStorage;
+    /** The names in the list. */
+    names: () => string[];
+    find: (...names: readonly string[]) => Plant[];
+    /** What is said, and what of it offers something to do. */
+    said: () => string[];
+    offered: () => string[];
+    /** Waits until it is said. */
+    reads: (text: string) => Promise<void>;
+    /** Presses the button of a message; of the last one that has it, or that which says this. */
+    press: (label: string, within?: string) => void;
+    /** Closes the last message that offers something to do. */
+    close: () => void;
+    /** What is seen of the last message. */
+    seen: () => string;
+    /** Presses Undo, and waits for what is said then. */
+    undo: (result: string) => Promise<void>;
+    /** The page as it is after a reload. */
+    reloaded: () => Promise<PageState>;
+    /** Decides what becomes of requests, before those that were said earlier; without one, the service has them all again. */
+    route: (route?: Route) => void;
+    /** Holds the next request of this kind, or its answer. */
+    hold: (method: string, path: RegExp, where?: "answer" | "request") => Readonly<{ came: Promise<void>; release: () => void }>;
+    /** The service makes what is asked, and the answer is lost. */
+    lose: (method: string, path: RegExp) => void;
+  }>;
+
+/** A service for each test of a file, and pages that show it. */
+export function usePages(): Garden &
+  Readonly<{ service: () => TestService; open: (rows?: readonly string[], token?: string) => Promise<PageState> }> {
+  let service: TestService;
+  beforeEach(async () => {
+    service = await startTestService();
+  });
+  afterEach(() => service.stop());
+  const garden = toGarden(() => service);
+  return {
+    ...garden,
+    service: () => service,
+    async open(rows = [], token = service.token) {
+      if (rows.length > 0) await garden.plant(rows);
+      return openPage(service, token, createStorage());
+    },
+  };
+}
+
+async function openPage(service: TestService, token: string, tab: FakeStorage): Promise<PageState> {
+  const { fetch, ...network } = openNetwork();
+  const history = createHistory();
+  Object.assign(globalThis, { sessionStorage: tab, history });
+  const session = modules.createSession(tab);
+  const who = (await (await globalThis.fetch(`${service.url}/session`, { headers: { authorization: `Bearer ${token}` } })).json()) as Who;
+  session.signIn(token, who);
+  const notices = modules.createNotices();
+  const keptUndo = modules.createKeptUndo(tab);
+  const views = modules.createViews({ history, location: LOCATION, ...ELSEWHERE });
+  session.state.watch(() => {
+    if (!modules.isGone(session.state.get())) return;
+    notices.withdrawActions();
+    keptUndo.keep([]);
+  });
+  const reaching = { state: modules.createState("reached"), fetch };
+  const tabs = { tell: () => undefined, watch: () => () => undefined };
+  const catalogue = modules.createCatalogue({ base: service.url, session, reaching, notices, keptUndo, views, tabs });
+  views.state.watch(() => void catalogue.reload());
+  await catalogue.reload();
+  catalogue.bulkChanges.offer();
+  catalogue.renaming.offer();
+  const said = () => notices.state.get().map(({ text }) => text);
+  const offers = () => notices.state.get().filter(({ action }) => action !== undefined);
+  const plants = () => catalogue.listing.state.get().plants;
+  async function reads(text: string): Promise<void> {
+    await until(`the page says ${text}, not ${said().join(" ")}`, () => said().some((one) => one.includes(text)));
+  }
+  function press(label: string, within = ""): void {
+    const found = offers().findLast(({ text, action }) => action!.label === label && text.includes(within));
+    if (!found) throw new Error(`There is no ${label} beside ${said().join(" ")}`);
+    found.action!.run();
+  }
+  // Not spread: its access is that of the token which is in use then.
+  return Object.assign(catalogue, {
+    ...network,
+    views,
+    session,
+    tab,
+    names: () => plants().map(({ name }) => name),
+    find: (...names: readonly string[]) => names.map((wanted) => plants().find(({ name }) => name === wanted)!),
+    said,
+    offered: () => offers().map(({ text }) => text),
+    reads,
+    press,
+    close: () => offers().at(-1)!.onClose!(),
+    seen: () => notices.state.get().at(-1)!.seen ?? "",
+    async undo(result: string) {
+      press("Undo");
+      await reads(result);
+    },
+    reloaded: () => openPage(service, token, tab),
+  });
+}
+
+/** What of a window the views ask for, where nothing is scrolled. */
+const ELSEWHERE = { addEventListener: () => undefined, document: { querySelector: () => null }, scrollY: 0 };
+
+function createHistory(): object {
+  return { scrollRestoration: "auto", state: null, pushState: () => undefined, replaceState: () => undefined };
+}
+
+function openNetwork(): Pick<PageState, "hold" | "lose" | "route"> & Readonly<{ fetch: Send }> {
+  let routes: Route[] = [];
+  function route(next?: Route): void {
+    routes = next === undefined ? [] : [next, ...routes];
+  }
+  return {
+    route,
+    async fetch(url, init) {
+      const { pathname, search } = new URL(url);
+      const authorization = new Headers(init.headers).get("authorization");
+      const sent = { method: init.method ?? "GET", path: `${pathname}${search}`, authorization, go: () => fetch(url, init) };
+      for (const one of routes) {
+        const answer = one(sent);
+        if (answer) return answer;
+      }
+      return sent.go();
+    },
+    hold(method, path, where = "request") {
+      const came = Promise.withResolvers<void>();
+      const gone = Promise.withResolvers<void>();
+      let isTaken = false;
+      route((sent) => {
+        if (isTaken || sent.method !== method || !path.test(sent.path)) return undefined;
+        isTaken = true;
+        return pass(sent);
+      });
+      async function pass({ go }: Sent): Promise<Response> {
+        const answer = where === "answer" ? await go() : undefined;
+        came.resolve();
+        await gone.promise;
+        return answer ?? go();
+      }
+      return { came: came.promise, release: gone.resolve };
+    },
+    lose(method, path) {
+      route((sent) => {
+        if (sent.method !== method || !path.test(sent.path)) return undefined;
+        return sent.go().then(() => Promise.reject(new TypeError("The connection was reset.")));
+      });
+    },
+  };
+}

@@ -1,0 +1,569 @@
+// What is changed on the page, by its state modules alone: tags and deletions of many plants, renaming, and what undoes them.
+import { describe, expect, it } from "bun:test";
+import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
+import type { Plant } from "../../src/client/client.ts";
+import { until } from "../support/until.ts";
+import { rowsOf } from "../support/web/garden.ts";
+import { plantOf, tellWindow, usePages } from "../support/web/page-state.ts";
+import type { PageState } from "../support/web/page-state.ts";
+
+const { open, service, stored, exported, put, remove, makeToken, revoke } = usePages();
+
+const CHANGES = /^\/plants\/changes$/;
+const TEN = rowsOf(10, (id) => (id % 2 === 1 ? "tree" : ""));
+const AB = ["1,A,tree", "2,B,tree"];
+
+async function tags(): Promise<Record<string, string | undefined>> {
+  return Object.fromEntries((await stored()).map(({ name, tag }) => [name, tag]));
+}
+
+function count(text: string, word: string): number {
+  return text.split(word).length - 1;
+}
+
+/** What is answered with this error. */
+function refusal(status: number, error: number, message = "Refused."): Response {
+  return Response.json({ error, message }, { status, headers: { "retry-after": "60" } });
+}
+
+/** Deletes plants once their undo is over. */
+async function deleteNow(page: PageState, ...names: readonly string[]): Promise<void> {
+  page.deletions.remove(page.find(...names));
+  await page.deletions.flush();
+}
+
+/** All plants that are found, loaded or not. */
+async function all(page: PageState): Promise<readonly Plant[]> {
+  await page.ticks.tickFound();
+  return page.ticks.seen();
+}
+
+/** Calls `act` before the second request that changes plants, or in its place. */
+function beforeSecond(page: PageState, act: () => Promise<Response | undefined>): void {
+  let requests = 0;
+  page.route(({ path, go }) => (!CHANGES.test(path) || (requests += 1) !== 2 ? undefined : act().then((answer) => answer ?? go())));
+}
+
+// First: what is cut off in other tests holds the page for good.
+it("an undo that is too large to be kept lets the browser ask before the tab is closed", async () => {
+  const asksBeforeLeaving = () => !tellWindow("beforeunload");
+  const page = await open(Array.from({ length: 40 }, (_, at) => `${at},${"n".repeat(60_000)} ${at},tree`));
+  await page.tagging.setTag(page.listing.state.get().plants, undefined);
+  expect(asksBeforeLeaving()).toBe(true);
+  page.close();
+  expect(asksBeforeLeaving()).toBe(false);
+});
+
+describe("a tag for many plants", () => {
+  it("is set and removed, and undone exactly, except for plants that somebody changed or deleted", async () => {
+    const page = await open(TEN);
+    const before = await stored();
+    await page.tagging.setTag(page.find("Plant 2", "Plant 3", "Plant 4", "Plant 5"), "herb");
+    expect(page.said()).toEqual(["4 plants are tagged “herb” now."]);
+    await put(3, { name: "Theirs", tag: "herb" });
+    await page.undo("3 plants are as before. Someone changed “Plant 3” in the meantime, so it was kept.");
+    const theirs = { id: 3, name: "Theirs", tag: "herb" };
+    expect(await stored()).toEqual(before.map((plant) => (plant.id === 3 ? theirs : plant)));
+    await page.tagging.setTag(page.find("Plant 1", "Plant 5", "Plant 7", "Plant 8"), undefined);
+    await page.reads("3 plants are without a tag now.");
+    await remove(1);
+    await put(5, { name: "Mine" });
+    await page.undo(
+      "“Plant 7” is as before. Someone changed “Plant 5” in the meantime, so it was kept. Someone deleted “Plant 1” in the meantime.",
+    );
+    expect((await stored()).map(({ id }) => id)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  });
+
+  it("leaves to others what they did first, and their undo to earlier changes", async () => {
+    const page = await open(TEN);
+    for (const id of [2, 9, 10]) await put(id, { name: `Plant ${id}`, tag: "herb" });
+    await page.tagging.setTag(page.find("Plant 1", "Plant 2", "Plant 3", "Plant 4"), "herb");
+    await page.reads("3 plants are tagged “herb” now. “Plant 2” was so already.");
+    await page.tagging.setTag(page.find("Plant 9", "Plant 10"), "herb");
+    await page.reads("2 plants were so already.");
+    page.press("Undo", "are tagged");
+    await page.reads("3 plants are as before.");
+    expect((await stored("tag=herb")).map(({ id }) => id)).toEqual([2, 9, 10]);
+    expect(page.said()).not.toContain("There is nothing to change.");
+    await page.tagging.setTag(page.find("Plant 2"), "herb");
+    await page.reads("There is nothing to change.");
+  });
+
+  it("reaches all that is found beyond what is loaded, and nothing else", async () => {
+    const page = await open(rowsOf(2600, (id) => (id % 2 === 1 ? "tree" : "herb")));
+    await page.listing.show({ q: "", tag: "tree", sort: "id" });
+    await page.tagging.setTag(await all(page), undefined);
+    await page.reads("1,300 plants are without a tag now.");
+    expect([count(await exported(), '"tree"'), count(await exported(), '"herb"')]).toEqual([0, 1300]);
+    await page.undo("1,300 plants are as before.");
+    expect(count(await exported(), '"tree"')).toBe(1300);
+  });
+
+  it("can be stopped on its way, and what was done is undone", async () => {
+    const page = await open(rowsOf(3000));
+    const plants = await all(page);
+    const stopped = Promise.withResolvers<undefined>();
+    beforeSecond(page, () => stopped.promise);
+    const setting = page.tagging.setTag(plants, undefined);
+    await until("its progress is shown", () => page.said().includes("Changing the tag…"));
+    page.press("Stop");
+    stopped.resolve(undefined);
+    await setting;
+    await page.reads("You stopped it.");
+    expect(page.said().join()).toMatch(/[\d,]+ plants left as they were\./);
+    expect(count(await exported(), '"tree"')).toBeGreaterThanOrEqual(999);
+    await page.undo("plants are as before.");
+    expect(count(await exported(), '"tree"')).toBe(3000);
+  });
+
+  // What the service did is not always what the page heard.
+  for (const { what, says, answers } of [
+    { what: "whose answers were all lost", says: "It is not certain that 5 plants are without a tag now.", answers: ["lost"] },
+    { what: "whose first answer was lost", says: "5 plants are without a tag now.", answers: ["lost", "told"] },
+    { what: "that a browser sent twice by itself", says: "5 plants were so already.", answers: ["twice"] },
+    { what: "that a service made, and failed then", says: "It is not certain that 5 plants are without a tag now.", answers: [500] },
+    { what: "that was refused when sent again", says: "It is not certain that 5 plants are without a tag now.", answers: ["lost", 403] },
+    { what: "of which one may have failed", says: "It is not certain that “Plant 9” is without a tag now.", answers: ["failed"] },
+  ] as const)
+    it(`is undone after a change ${what}`, async () => {
+      const page = await open(TEN);
+      const before = await stored();
+      let tries = 0;
+      async function answer(made: Response, how: (typeof answers)[number], again: () => Promise<Response>): Promise<Response> {
+        if (how === "told") return made;
+        if (how === "twice") return again();
+        if (how === "lost") throw new TypeError("The connection was reset.");
+        if (how !== "failed") return refusal(how, how * 100);
+        const told = (await made.json()) as { outcomes: ReadonlyArray<{ id?: number }> };
+        const failed = { id: 9, outcome: "failed", ...CATALOGUE.store_unavailable };
+        return Response.json({ ...told, outcomes: told.outcomes.map((one) => (one.id === 9 ? failed : one)) });
+      }
+      page.route(({ path, go }) => {
+        if (!CHANGES.test(path)) return undefined;
+        const how = answers[Math.min(tries, answers.length - 1)]!;
+        tries += 1;
+        return go().then((made) => answer(made, how, go));
+      });
+      await page.tagging.setTag(page.listing.state.get().plants, undefined);
+      await page.reads(says);
+      page.route();
+      expect(Object.values(await tags()).filter((tag) => tag !== undefined)).toEqual([]);
+      await page.undo("5 plants are as before.");
+      expect(await stored()).toEqual(before);
+    });
+
+  it("reports the number of plants that were left when the service refuses the rest, or all", async () => {
+    const page = await open(rowsOf(1100));
+    const limited = () => Promise.resolve(refusal(429, 42900));
+    page.route(({ path }) => (CHANGES.test(path) ? limited() : undefined));
+    await page.tagging.setTag(page.find("Plant 1"), undefined);
+    await page.reads("1 plant left as it was. Too much was asked from here: try again in a moment.");
+    page.route();
+    beforeSecond(page, () => Promise.resolve(refusal(403, 40300, "This needs the scope plants:write.")));
+    expect(await page.renaming.rename("tree", "herb", undefined)).toBe(false);
+    await page.reads("1,000 plants are tagged “herb” now. All others are left as they were. Your token may only read");
+    expect(count(await exported(), '"tree"')).toBe(100);
+  });
+
+  it("whose token is revoked in its middle reports exactly what was done, and is undone after another sign-in", async () => {
+    const short = await makeToken(["plants:read", "plants:write"]);
+    const page = await open(rowsOf(3000), short.token);
+    const before = await exported();
+    beforeSecond(page, () => revoke(short).then(() => undefined));
+    await page.tagging.setTag(await all(page), undefined);
+    await page.reads("1,000 plants are without a tag now. 2,000 plants left as they were. The service does not accept this token");
+    page.session.expire(`Bearer ${short.token}`, "It was revoked.");
+    page.session.signIn(service().token, { scopes: ["plants:read", "plants:write"] });
+    await page.undo("plants are as before.");
+    expect(await exported()).toBe(before);
+  });
+});
+
+describe("a second change of plants whose first change is still on its way", () => {
+  it("follows it if it is a tag, and is undone to it", async () => {
+    const page = await open(AB);
+    const first = page.hold("POST", CHANGES);
+    const setting = page.tagging.setTag(page.find("A", "B"), "shrub");
+    await first.came;
+    // The tag of before, which the list still shows.
+    const second = page.tagging.setTag(page.find("A", "B"), "tree");
+    first.release();
+    await Promise.all([setting, second]);
+    expect(await tags()).toEqual({ A: "tree", B: "tree" });
+    expect(page.offered()).toEqual(["2 plants are tagged “tree” now."]);
+    await page.undo("2 plants are as before.");
+    expect(await tags()).toEqual({ A: "shrub", B: "shrub" });
+  });
+
+  it("keeps what somebody else has changed since, and says so", async () => {
+    const page = await open(AB);
+    const first = page.hold("POST", CHANGES);
+    const setting = page.tagging.setTag(page.find("A", "B"), undefined);
+    await first.came;
+    const second = page.tagging.setTag(page.find("A", "B"), "herb");
+    await put(1, { name: "Acer", tag: "tree" });
+    first.release();
+    await Promise.all([setting, second]);
+    await page.reads("“B” is tagged “herb” now. Someone changed “A” in the meantime, so it was kept.");
+    expect(await tags()).toEqual({ Acer: "tree", B: "herb" });
+  });
+
+  it("is of other plants: neither their tag nor a deletion waits, and each keeps its undo", async () => {
+    const page = await open([...AB, "3,C,tree"]);
+    const first = page.hold("POST", CHANGES);
+    const removing = page.tagging.setTag(page.find("A"), undefined);
+    await first.came;
+    const second = page.tagging.setTag(page.find("A"), "herb");
+    await page.tagging.setTag(page.find("B"), undefined);
+    await page.reads("“B” is without a tag now.");
+    await deleteNow(page, "C");
+    expect(await tags()).toEqual({ A: "tree", B: undefined });
+    first.release();
+    await Promise.all([removing, second]);
+    expect(page.offered().toSorted()).toEqual(["“A” is tagged “herb” now.", "“B” is without a tag now."]);
+  });
+
+  it("deletes them, if it is a deletion", async () => {
+    const page = await open([...AB, "3,C,tree"]);
+    const first = page.hold("POST", CHANGES);
+    const setting = page.tagging.setTag(page.find("A", "B"), undefined);
+    await first.came;
+    page.deletions.remove(page.find("A", "B"));
+    expect(page.names()).toEqual(["C"]);
+    first.release();
+    await setting;
+    await page.deletions.flush();
+    await page.reads("2 plants are deleted.");
+    expect(await tags()).toEqual({ C: "tree" });
+  });
+
+  it("is not made, and has no undo, once the user has signed out", async () => {
+    const page = await open(AB);
+    const first = page.hold("POST", CHANGES);
+    const setting = page.tagging.setTag(page.find("A"), undefined);
+    await first.came;
+    const second = page.tagging.setTag(page.find("A"), "herb");
+    page.session.signOut();
+    first.release();
+    await Promise.all([setting, second]);
+    await page.reads("1 plant left as it was. You signed out before it was over.");
+    expect([page.offered(), page.tab.items.size, (await tags())["A"]]).toEqual([[], 0, undefined]);
+  });
+});
+
+it("a change of 3,000 plants ends with a sign-out, reports what it did, and sends nothing with the token that comes next", async () => {
+  const page = await open(rowsOf(3000));
+  await page.tagging.setTag(page.find("Plant 2"), "herb");
+  const plants = await all(page);
+  const next = await makeToken(["plants:read", "plants:write"]);
+  const sent: Array<string | null> = [];
+  page.route(({ path, authorization, go }) => (CHANGES.test(path) ? (sent.push(authorization), go()) : undefined));
+  const second = Promise.withResolvers<undefined>();
+  beforeSecond(page, () => second.promise);
+  const setting = page.tagging.setTag(plants, undefined);
+  await until("its first part is made", async () => count(await exported(), '"tree"') < 2500);
+  page.session.signOut();
+  page.session.signIn(next.token, { scopes: ["plants:read", "plants:write"] });
+  second.resolve(undefined);
+  await setting;
+  await page.reads("2,000 plants are without a tag now. 1,000 plants left as they were. You signed out before it was over.");
+  expect(new Set(sent)).toEqual(new Set([`Bearer ${service().token}`]));
+  expect(page.offered()).toEqual([]);
+  expect([...page.tab.items.keys()].filter((key) => key.endsWith("undos"))).toEqual([]);
+});
+
+describe("a deletion", () => {
+  it("of seven plants has one message and one undo, and sends nothing while it can be undone", async () => {
+    const page = await open(rowsOf(8));
+    page.route(({ method }) => (method === "GET" ? undefined : Promise.reject(new Error("Nothing is to be sent."))));
+    for (let id = 1; id <= 7; id += 1) page.deletions.remove(page.find(`Plant ${id}`));
+    expect(page.names()).toEqual(["Plant 8"]);
+    expect(page.said()).toEqual(["7 plants will be deleted in 8 seconds."]);
+    page.press("Undo");
+    expect(page.said()).toEqual(["7 plants are not deleted."]);
+    expect(page.names()).toHaveLength(8);
+  });
+
+  it("can be undone for as long as ever after the back button has brought its page back", async () => {
+    const page = await open(AB);
+    page.deletions.remove(page.find("A"));
+    const seen = () => page.seen();
+    await until("a second is over", () => /in [1-7] seconds/.test(seen()));
+    tellWindow("pageshow", { persisted: true });
+    expect(seen()).toContain("in 8 seconds.");
+    page.press("Undo");
+  });
+
+  it("that was made can be undone too, and reports what somebody changed meanwhile", async () => {
+    const page = await open(rowsOf(5));
+    page.deletions.remove(page.find("Plant 1", "Plant 2", "Plant 3", "Plant 4"));
+    await put(2, { name: "Theirs" });
+    await page.deletions.flush();
+    await page.reads("3 plants are deleted. Someone changed “Plant 2” in the meantime, so it was kept.");
+    expect(page.names()).toEqual(["Theirs", "Plant 5"]);
+    await put(3, { name: "New" });
+    await page.undo("2 plants are as before. Someone changed “Plant 3” in the meantime, so it was kept.");
+    expect(page.names()).toEqual(["Plant 1", "Theirs", "New", "Plant 4", "Plant 5"]);
+    expect((await stored()).map(({ name }) => name)).toEqual(page.names());
+  });
+
+  it("of plants that others have deleted already says so, and does not bring those back", async () => {
+    const page = await open(rowsOf(4));
+    for (const id of [1, 2]) await remove(id);
+    await deleteNow(page, "Plant 1", "Plant 2", "Plant 3", "Plant 4");
+    await page.reads("2 plants are deleted. 2 plants were so already.");
+    await page.undo("2 plants are as before.");
+    expect((await stored()).map(({ id }) => id)).toEqual([3, 4]);
+  });
+
+  it("that is on its way is over before a plant is added under its id, and leaves others that wait", async () => {
+    const page = await open([...AB, "3,C,tree"]);
+    const sent = page.hold("POST", CHANGES);
+    page.deletions.remove(page.find("A", "B"));
+    const first = page.deletions.flush(1n);
+    await sent.came;
+    let isOver = false;
+    const second = page.deletions.flush(1n).then(() => (isOver = true));
+    await Bun.sleep(20);
+    expect(isOver).toBe(false);
+    sent.release();
+    await Promise.all([first, second]);
+    expect(await tags()).toEqual({ B: "tree", C: "tree" });
+    page.press("Undo");
+    expect(page.names()).toEqual(["B", "C"]);
+  });
+
+  it("of plants whose tag changes while they wait is of the plants as they are then", async () => {
+    const page = await open([...AB, "3,C,tree"]);
+    page.ticks.toggleLoaded();
+    page.deletions.remove(page.find("A"));
+    await page.tagging.setTag(page.find("B", "C"), undefined);
+    await page.deletions.flush();
+    expect(await tags()).toEqual({ B: undefined, C: undefined });
+    expect(page.ticks.seen().map(({ name }) => name)).toEqual(["B", "C"]);
+  });
+
+  it("that waits while somebody signs out in another tab is not made, and the page says so", async () => {
+    const page = await open(AB);
+    page.deletions.remove(page.find("A"));
+    page.session.signOut();
+    expect(page.said()).toEqual(["“A” is not deleted, because you signed out before."]);
+    expect(Object.keys(await tags())).toEqual(["A", "B"]);
+  });
+
+  it("of which nobody knows whether it was made is not shown as undone once the list is read again", async () => {
+    const page = await open(AB);
+    page.lose("POST", CHANGES);
+    await deleteNow(page, "A");
+    await page.reads("It is not certain that “A” is deleted.");
+    page.route();
+    await page.refresh();
+    expect(page.names()).toEqual(["B"]);
+  });
+});
+
+describe("the renaming of a tag", () => {
+  it("reaches every plant, leaves no trace in the tab, and is undone", async () => {
+    const page = await open(rowsOf(1200, (id) => (id <= 1100 ? "tre" : "tree")));
+    expect(await page.renaming.rename("tre", "tree", 1100)).toBe(true);
+    await page.reads("1,100 plants are tagged “tree” now.");
+    expect([count(await exported(), '"tre"'), [...page.tab.items.keys()].some((key) => key.endsWith("renaming"))]).toEqual([0, false]);
+    await page.undo("1,100 plants are as before.");
+    expect([count(await exported(), '"tre"'), count(await exported(), '"tree"')]).toEqual([1100, 100]);
+  });
+
+  it("that a reload has cut off is finished when asked to", async () => {
+    const page = await open(rowsOf(2500, () => "tre"));
+    beforeSecond(page, () => new Promise(() => {}));
+    void page.renaming.rename("tre", "tree", 2500);
+    await until("some are renamed", async () => count(await exported(), '"tree"') === 1000);
+    const again = await page.reloaded();
+    await again.reads("Renaming the tag “tre” was cut off. Some plants still have it.");
+    again.press("Go on", "was cut off");
+    await again.reads("1,500 plants are tagged “tree” now.");
+    expect(await stored("tag=tre")).toEqual([]);
+  });
+});
+
+describe("the undo of changes of many plants", () => {
+  async function untag(page: PageState): Promise<void> {
+    await page.tagging.setTag(page.find("A", "B"), undefined);
+    await page.reads("2 plants are without a tag now.");
+  }
+
+  it("is offered after a reload, until it is used or its message is closed", async () => {
+    const page = await open(AB);
+    for (const over of ["used", "closed"]) {
+      await untag(page);
+      const again = await page.reloaded();
+      expect(again.offered()).toEqual(["2 plants are without a tag now."]);
+      if (over === "used") await again.undo("2 plants are as before.");
+      else again.close();
+      expect((await again.reloaded()).offered()).toEqual([]);
+      expect(await tags()).toEqual(over === "used" ? { A: "tree", B: "tree" } : { A: undefined, B: undefined });
+      await page.refresh();
+    }
+  });
+
+  it("stays when a single plant is deleted after it, also over a reload", async () => {
+    const page = await open([...AB, "3,C,tree"]);
+    await untag(page);
+    await deleteNow(page, "C");
+    const again = await page.reloaded();
+    await again.undo("2 plants are as before.");
+    expect(await tags()).toEqual({ A: "tree", B: "tree" });
+  });
+
+  it("is beside that of a deletion which was asked for before and made after it", async () => {
+    const page = await open([...AB, "3,C,tree", "4,D,tree"]);
+    const before = await exported();
+    page.deletions.remove(page.find("C", "D"));
+    await untag(page);
+    await page.deletions.flush();
+    const again = await page.reloaded();
+    expect(again.offered()).toEqual(["2 plants are without a tag now.", "2 plants are deleted."]);
+    for (const text of ["without a tag", "deleted"]) again.press("Undo", text);
+    await until("all is as before", async () => (await exported()) === before);
+  });
+
+  it("is offered, as nothing is certain, of what a reload cut off, even if something else ended meanwhile", async () => {
+    const page = await open([...AB, "3,C,tree", "4,D,tree"]);
+    const before = await exported();
+    page.deletions.remove(page.find("C", "D"));
+    const made = Promise.withResolvers<void>();
+    let requests = 0;
+    page.route(({ path, go }) =>
+      CHANGES.test(path) && (requests += 1) === 1 ? go().then(() => (made.resolve(), new Promise<Response>(() => {}))) : undefined,
+    );
+    void page.tagging.setTag(page.find("A", "B"), "shrub");
+    await made.promise;
+    await page.deletions.flush();
+    const again = await page.reloaded();
+    const cutOff = "Changing the tag was cut off. It is not certain that 2 plants are tagged “shrub” now.";
+    expect(again.offered().toSorted()).toEqual(["2 plants are deleted.", cutOff]);
+    for (const text of [cutOff, "are deleted"]) again.press("Undo", text);
+    await until("all is as before", async () => (await exported()) === before);
+  });
+
+  it("that loses the connection on its way is gone on with after a reload", async () => {
+    const page = await open(rowsOf(3000));
+    const before = await exported();
+    await page.tagging.setTag(await all(page), undefined);
+    let requests = 0;
+    page.route(({ path, go }) => {
+      if (!CHANGES.test(path) || (requests += 1) === 1) return undefined;
+      return (requests === 2 ? go() : Promise.resolve()).then(() => Promise.reject(new TypeError("The connection was reset.")));
+    });
+    await page.undo("It is not certain that");
+    const again = await page.reloaded();
+    again.press("Go on undoing");
+    await again.reads("2,000 plants are as before.");
+    expect(await exported()).toBe(before);
+  });
+
+  it("is offered to nobody after a sign-out, and its message goes soon", async () => {
+    const page = await open(AB);
+    await untag(page);
+    page.session.signOut();
+    expect([page.said(), page.offered(), page.tab.items.size]).toEqual([["2 plants are without a tag now."], [], 0]);
+  });
+});
+
+describe("the undo of an edit", () => {
+  const UNTOUCHED = [1, 2, 3].map((id) => plantOf(id, `Plant ${id}`, "tree"));
+  const openThree = () => open(rowsOf(3));
+
+  async function edit(page: PageState, to: Plant): Promise<void> {
+    const from = (await page.client.find(to.id))!.plant;
+    await page.client.put(to, {});
+    page.bulkChanges.offerEdit({ from, to }, { kind: "done", text: `${to.name} is saved.` });
+  }
+
+  const plants = async (page: PageState) => (await page.client.page({})).plants;
+
+  it("is offered for each of several, the last one first, also of one plant that was edited to and fro, and after a reload", async () => {
+    const page = await openThree();
+    for (const to of [plantOf(1, "One"), plantOf(2, "Two", ""), UNTOUCHED[0]!, plantOf(1, "Uno", "x")]) await edit(page, to);
+    const again = await page.reloaded();
+    for (const [text, result, first] of [
+      ["Uno is saved.", "“Uno” is as before.", UNTOUCHED[0]],
+      ["Plant 1 is saved.", "“Plant 1” is as before.", plantOf(1, "One")],
+      ["Two is saved.", "“Two” is as before.", plantOf(1, "One")],
+      ["One is saved.", "“One” is as before.", UNTOUCHED[0]],
+    ] as const) {
+      expect(again.offered()).toEqual([text]);
+      await again.undo(result);
+      expect((await plants(again))[0]).toEqual(first);
+    }
+    expect([await plants(again), again.offered(), again.tab.items.has("plant-store-/-undos")]).toEqual([UNTOUCHED, [], false]);
+  });
+
+  it("waits for the one before it, however slow that is", async () => {
+    const page = await openThree();
+    for (const name of ["One", "Uno"]) await edit(page, plantOf(1, name));
+    const first = page.hold("POST", CHANGES);
+    page.press("Undo");
+    page.press("Undo");
+    await first.came;
+    // Time for the second one to come first.
+    await Bun.sleep(50);
+    first.release();
+    await page.reads("“One” is as before.");
+    expect(page.said()).toEqual(["“Uno” is as before.", "“One” is as before."]);
+    expect(await plants(page)).toEqual(UNTOUCHED);
+  });
+
+  it("that failed comes before those of earlier edits", async () => {
+    const page = await openThree();
+    for (const name of ["One", "Uno"]) await edit(page, plantOf(1, name));
+    page.route(({ path }) => (CHANGES.test(path) ? Promise.resolve(refusal(403, 40300)) : undefined));
+    await page.undo("left as it was");
+    page.route();
+    expect(page.offered()).toHaveLength(1);
+    page.press("Go on undoing");
+    await page.reads("“Uno” is as before.");
+    await page.undo("“One” is as before.");
+    expect(await plants(page)).toEqual(UNTOUCHED);
+  });
+
+  it("leaves what somebody changed or deleted since", async () => {
+    const page = await openThree();
+    for (const id of [1, 2]) await edit(page, plantOf(id, "Mine"));
+    await put(2, { name: "Theirs" });
+    await remove(1);
+    await page.undo("Someone changed “Mine” in the meantime, so it was kept.");
+    await page.undo("Someone deleted “Mine” in the meantime.");
+    expect(await plants(page)).toEqual([plantOf(2, "Theirs"), UNTOUCHED[2]!]);
+  });
+
+  it("stays beside the undo of many plants, unless these were changed with them", async () => {
+    const page = await openThree();
+    for (const id of [1, 2]) await edit(page, plantOf(id, `Mine ${id}`, "tree"));
+    const from = plantOf(2, "Mine 2", "tree");
+    await page.bulkChanges.run({ changes: [{ from, to: plantOf(2, "Mine 2") }], doing: "Tagging", done: "tagged" });
+    expect(page.offered()).toEqual(["Mine 1 is saved.", "“Mine 2” is tagged."]);
+  });
+
+  it("is offered once for an edit that was sent twice, not for one that changed nothing, nor after a sign-out", async () => {
+    const page = await openThree();
+    const change = { from: UNTOUCHED[0]!, to: plantOf(1, "Mine") };
+    page.bulkChanges.offerEdit(change, { kind: "problem", text: "It is not certain." });
+    page.bulkChanges.offerEdit(change, { kind: "done", text: "It is saved." });
+    page.bulkChanges.offerEdit({ from: change.to, to: change.to }, { kind: "done", text: "The same is saved." });
+    expect(page.offered()).toEqual(["It is saved."]);
+    expect(count([...page.tab.items.values()].join(), '"isEdit"')).toBe(1);
+    page.session.signOut();
+    page.bulkChanges.offerEdit(change, { kind: "done", text: "It is saved." });
+    expect([page.offered(), page.tab.items.size]).toEqual([[], 0]);
+  });
+
+  it("is kept of the last twenty, and goes for all of them when their message is closed", async () => {
+    const page = await openThree();
+    const offer = (id: number) =>
+      page.bulkChanges.offerEdit({ from: plantOf(id, "Before"), to: plantOf(id, "After") }, { kind: "done", text: `${id}` });
+    for (let id = 0; id < 25; id += 1) offer(id);
+    expect(count([...page.tab.items.values()].join(), '"isEdit"')).toBe(20);
+    page.close();
+    expect([page.offered(), page.tab.items.has("plant-store-/-undos")]).toEqual([[], false]);
+  });
+});

@@ -1,0 +1,138 @@
+import { describe, expect, it } from "bun:test";
+import type { Page } from "playwright-core";
+import { findViolations } from "../support/web/axe.ts";
+import { usePlace } from "../support/web/place.ts";
+
+const place = usePlace();
+
+const PLANTS = ["9007199254740993,Monstera deliciosa,tropical", "9007199254740994,Ginkgo biloba,tree", "9223372036854775807,Untagged,"];
+const NAMES = ["Monstera deliciosa", "Ginkgo biloba", "Untagged"];
+
+/** The element with the focus, by its kind and name. */
+function focused(page: Page): Promise<string> {
+  return page.evaluate<string>(`(() => {
+    const { tagName, id, title, ariaLabel, textContent } = document.activeElement;
+    return tagName === "INPUT" ? tagName : id === "plants" ? tagName + "#" + id : tagName + " " + (ariaLabel || title || textContent);
+  })()`);
+}
+
+describe("with the keyboard alone", () => {
+  it("people sign in, go through the rows, change a plant, delete it, bring it back and search", async () => {
+    await place.plant(PLANTS);
+    const { page, sees, reads, field, dialog } = await place.visit();
+    const { keyboard } = page;
+    /** Presses a key so many times, and says what has the focus then. */
+    async function press(key: string, times = 1): Promise<string> {
+      for (let at = 0; at < times; at += 1) await keyboard.press(key);
+      return focused(page);
+    }
+    expect(await focused(page)).toBe("INPUT");
+    await keyboard.type(place.service.token);
+    await press("Enter");
+    await sees(NAMES);
+    // The first stop skips everything before the plants.
+    await press("Tab");
+    await reads("Skip to the plants");
+    expect(await press("Enter")).toBe("SECTION#plants");
+    // All plants, and the three headings.
+    expect(await press("Tab", 4)).toBe("BUTTON Sort by name, from A to Z");
+    await press("Tab");
+    expect(await page.evaluate<string>("document.activeElement.ariaLabel")).toBe("Select Monstera deliciosa");
+    expect(await press("Tab")).toBe("A Monstera deliciosa");
+    expect(await press("ArrowDown")).toBe("A Ginkgo biloba");
+    await press("Enter");
+    await reads("Edit plant");
+    await press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    expect(await focused(page)).toBe("A Ginkgo biloba");
+    await press("ArrowUp");
+    expect(await press("Tab")).toBe("BUTTON Show only tropical");
+    expect(await press("Tab")).toBe("BUTTON Edit Monstera deliciosa");
+    expect(await press("ArrowDown")).toBe("BUTTON Edit Ginkgo biloba");
+    await press("Enter");
+    await field("Name").waitFor();
+    expect(await press("ControlOrMeta+A")).toBe("INPUT");
+    await keyboard.type("Ginkgo");
+    await press("Enter");
+    await sees(["Monstera deliciosa", "Ginkgo", "Untagged"]);
+    // The focus is back where it was.
+    expect(await focused(page)).toBe("BUTTON Edit Ginkgo");
+    await press("Tab");
+    await press("Enter");
+    await sees(["Monstera deliciosa", "Untagged"]);
+    expect(await focused(page)).toBe("BUTTON Undo");
+    await press("Enter");
+    await sees(["Monstera deliciosa", "Ginkgo", "Untagged"]);
+    expect(await focused(page)).toBe("SECTION#plants");
+    await press("/");
+    await keyboard.type("monst");
+    await sees(["Monstera deliciosa"]);
+    expect(await press("ArrowDown")).toBe("A Monstera deliciosa");
+  });
+
+  it("the focus never gets lost: it stays on the plants when what has it goes, in a dialog, and in menus until Escape", async () => {
+    await place.plant(PLANTS);
+    const { page, signIn, button, box, field, sees, reads, choose, dialog } = await place.visit("/?tag=tree");
+    await signIn();
+    await sees(["Ginkgo biloba"]);
+    async function press(name: string): Promise<void> {
+      await button(name).press("Enter");
+      await button(name).waitFor({ state: "detached" });
+      expect(await focused(page)).toBe("SECTION#plants");
+    }
+    await box("Ginkgo biloba").check();
+    await press("Clear the selection");
+    await press("Remove the filter tree");
+    await field("Search names").fill("nothing");
+    await reads("No plants match.");
+    await press("Show all plants");
+    await sees(NAMES);
+    await choose("Tokens");
+    await button("New token").click();
+    await button("Back").click();
+    await reads("Anyone who has a token");
+    expect(await focused(page)).toBe("H2 Tokens");
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await button("Export").focus();
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("ArrowDown");
+    expect(await focused(page)).toBe("BUTTON Export for a spreadsheet");
+    await page.keyboard.press("Escape");
+    await button("Export CSV").waitFor({ state: "hidden" });
+    expect(await focused(page)).toBe("BUTTON Export");
+    await button("Settings").focus();
+    await page.keyboard.press("Enter");
+    await button("Sign out").focus();
+    await page.keyboard.press("Tab");
+    await button("Sign out").waitFor({ state: "hidden" });
+  });
+});
+
+it("axe finds no violation, in light and dark, in the main views, and a screen reader gets the table", async () => {
+  await place.plant(PLANTS);
+  const { page, signIn, sees, button, paste, reads, choose, dialog } = await place.visit();
+  const found: Record<string, string[]> = { "the sign-in": await findViolations(page) };
+  const look = async (view: string) => (found[view] = await findViolations(page));
+  await signIn();
+  await sees(NAMES);
+  await look("the catalogue");
+  const table = page.getByRole("table", { name: "Plants" });
+  expect(await table.getAttribute("aria-rowcount")).toBe("4");
+  expect(await table.getByRole("columnheader").allInnerTexts()).toEqual(["Selected", "Id Newest", "Name", "Tag", "Change"]);
+  expect(await table.getByRole("row").nth(1).getByRole("cell").nth(1).innerText()).toBe("9007199254740993");
+  await button("Add plant").click();
+  await button("Save").click();
+  await reads("The plant needs a name");
+  await look("adding a plant, with a problem");
+  await button("Cancel").click();
+  await paste("id,name\n9007199254740993,Other\nx,Bad\n");
+  await reads("If you import now: 2 refused.");
+  await look("the preview of a file");
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await choose("Tokens");
+  await reads("plants:read, plants:write, admin");
+  await look("the tokens");
+  expect(Object.values(found).flat()).toEqual([]);
+});

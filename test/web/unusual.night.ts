@@ -1,0 +1,316 @@
+import { describe, expect, it } from "bun:test";
+import { rowsOf } from "../support/web/garden.ts";
+import { usePlace } from "../support/web/place.ts";
+import type { Visit } from "../support/web/visit.ts";
+
+// Browsers that are older than most, that alter pages or keep nothing, and names that few plants have: scripts do here what they do.
+
+const place = usePlace();
+
+async function open(rows: readonly string[], script = ""): Promise<Visit> {
+  await place.plant(rows);
+  const visit = await place.visit("/?q=");
+  await visit.page.addInitScript(script);
+  await visit.page.reload();
+  await visit.signIn();
+  await visit.rows.first().waitFor();
+  return visit;
+}
+
+it("a page whose script another version of the service does not have says what to do, and is there after that", async () => {
+  place.expectStatus(404);
+  const { page, field, reads } = await place.visit();
+  const script = /\/assets\/index-\w+\.js$/;
+  await page.route(script, (route) => route.fulfill({ status: 404 }));
+  await page.reload();
+  await reads("If this stays, reload it.");
+  await page.unroute(script);
+  await page.reload();
+  await field("Token").waitFor();
+});
+
+describe("an old browser", () => {
+  it("says that it is too old, and one that is not says so at no time", async () => {
+    const { page, field } = await place.visit();
+    await field("Token").waitFor();
+    const text = page.getByText("This page needs JavaScript, and a browser of 2024 or later.");
+    expect(await text.count()).toBe(0);
+    await page.addInitScript("delete AbortSignal.any");
+    await page.reload();
+    await text.filter({ visible: true }).waitFor();
+    expect(await field("Token").count()).toBe(0);
+  });
+
+  it("without JavaScript says that the page needs it", async () => {
+    const { reads } = await place.visit("/", { javaScriptEnabled: false });
+    await reads("This page needs JavaScript");
+  });
+
+  it("that would round an id says so", async () => {
+    await place.plant(["9007199254740993,Monstera,"]);
+    const { page, signIn, reads } = await place.visit();
+    await page.addInitScript(
+      "const { parse } = JSON; JSON.parse = (text, revive) => parse(text, revive && ((name, value) => revive(name, value)));",
+    );
+    await page.reload();
+    await signIn();
+    await reads("This browser rounds ids past 2^53: use a newer one.");
+  });
+});
+
+it("a range of rows is selected by the keyboard though Shift is released first, and by no click of a screen reader after it", async () => {
+  const { page, reads } = await open(rowsOf(9));
+  await page.getByLabel("Select Plant 2", { exact: true }).focus();
+  await page.keyboard.press("Space");
+  await page.getByLabel("Select Plant 6", { exact: true }).focus();
+  for (const key of ["Shift", "Space"]) await page.keyboard.down(key);
+  for (const key of ["Shift", "Space"]) await page.keyboard.up(key);
+  await reads("5 plants selected");
+  await page.evaluate(`document.querySelector('[aria-label="Select Plant 9"]').click()`);
+  await reads("6 plants selected");
+});
+
+it("a range of rows is selected, and no text, in Safari too, which knows `user-select` by an older name alone", async () => {
+  const { page, rows, reads } = await open(rowsOf(9));
+  await page.route("**/*.css", async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: (await response.text()).replaceAll(/(?<=[;{])user-select:\w+;?/g, "") });
+  });
+  await page.reload();
+  const ticks = rows.locator("td.plant-row-tick");
+  await ticks.nth(1).click({ position: { x: 2, y: 2 } });
+  await ticks.nth(5).click({ position: { x: 2, y: 2 }, modifiers: ["Shift"] });
+  await reads("5 plants selected");
+  expect(await page.evaluate<string>("String(getSelection())")).toBe("");
+});
+
+it("the arrow down chooses a word where words are composed, and goes to the plants where none is", async () => {
+  const { page, field } = await open(["1,Acer,tree"]);
+  await field("Search names").focus();
+  const press = (isComposing: boolean) =>
+    page.evaluate<string>(`(() => {
+      const event = new KeyboardEvent("keydown", { key: "ArrowDown", isComposing: ${isComposing}, bubbles: true, cancelable: true });
+      document.activeElement.dispatchEvent(event);
+      return document.activeElement.tagName + (event.defaultPrevented ? " prevented" : "");
+    })()`);
+  expect([await press(true), await press(false)]).toEqual(["INPUT", "A prevented"]);
+});
+
+describe("an extension that marks words", () => {
+  it("leaves each row with the plant that it is of", async () => {
+    const plants = Array.from({ length: 300 }, (_, at) => `${at + 1},Plant ${at + 1},tag ${at + 1}`);
+    const { page, rows, field, sees } = await open(plants);
+    await page.evaluate(MARK_WORDS);
+    expect(await rows.locator("mark").count()).toBeGreaterThan(10);
+    await field("Search names").fill("250");
+    await sees(["Plant 250"]);
+    await field("Search names").fill("");
+    await page
+      .getByText(/^300 plants\.$/)
+      .first()
+      .waitFor();
+    await page.evaluate("scrollTo(0, 6000)");
+    await rows.getByText("Plant 130", { exact: true }).waitFor();
+    const shown = await rows.evaluateAll((all: { innerText: string }[]) =>
+      all.map(({ innerText }) => innerText.split(/\s*[\t\n]\s*/).join("|")),
+    );
+    expect(shown.filter((text) => !/^\|?(\d+)\|Plant \1\|tag \1\|?$/.test(text))).toEqual([]);
+  });
+
+  it("leaves the seconds in which a deletion can be undone as they are", async () => {
+    const { page, button } = await open(["1,Plant 1,", "2,Plant 2,"]);
+    await button("Delete Plant 1").click();
+    await page.evaluate(MARK_WORDS);
+    const seen = page.locator(".notice p span").last();
+    await seen.filter({ hasText: /^“Plant 1” will be deleted in [1-6] seconds\.$/ }).waitFor();
+  });
+});
+
+/** Puts an element around each word "Plant" and each number, in what is there and in what comes. */
+const MARK_WORDS = `(() => {
+  function markIn(root) {
+    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    const texts = [];
+    while (walker.nextNode()) texts.push(walker.currentNode);
+    for (let text of texts.filter(({ parentElement }) => parentElement.closest("mark, script, style, title") === null)) {
+      for (let at = text.data.search(/Plant|[0-9]/); at !== -1; at = text.data.search(/Plant|[0-9]/)) {
+        const word = text.splitText(at);
+        text = word.splitText(/^(Plant|[0-9]+)/.exec(word.data)[0].length);
+        const mark = document.createElement("mark");
+        word.replaceWith(mark);
+        mark.append(word);
+      }
+    }
+  }
+  markIn(document.body);
+  new MutationObserver((changes) => {
+    for (const node of changes.flatMap(({ addedNodes }) => [...addedNodes])) if (node instanceof Element && node.tagName !== "MARK") markIn(node);
+  }).observe(document.body, { childList: true, subtree: true });
+})()`;
+
+it("something else in the place of the service is not taken for the sample file", async () => {
+  place.expectStatus(0, 503);
+  const { page, signIn, button, reads, dialog } = await place.visit();
+  await signIn();
+  for (const answer of [undefined, { status: 503, contentType: "application/json" }, { status: 200, contentType: "text/html" }]) {
+    await page.route("**/sample.csv", (route) => (answer ? route.fulfill({ ...answer, body: "<p>\nPlease sign in\n" }) : route.abort()));
+    await button("Try thirty real plants").click();
+    await reads("The file could not be loaded: try again.");
+    expect(await dialog.count()).toBe(0);
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+  }
+  await button("Try thirty real plants").click();
+  await reads("sample.csv is CSV with 30 plants.");
+});
+
+it("what is stored is shown in a browser that translates pages, as it leaves this one alone", async () => {
+  const { page, sees, field, button } = await open(["1,Monstera,tropical", "2,Ginkgo,tree"]);
+  await sees(["Monstera", "Ginkgo"]);
+  await page.evaluate(TRANSLATE_PAGE);
+  await field("Search names").fill("gink");
+  await sees(["Ginkgo"]);
+  await button("Edit Ginkgo").click();
+  await field("Name").fill("Ginkgo biloba");
+  await button("Save").click();
+  await sees(["Ginkgo biloba"]);
+});
+
+/** As the translation of Chromium does: an element with a new text comes in the place of each text that may be translated. */
+const TRANSLATE_PAGE = `
+  const walker = document.createTreeWalker(document, NodeFilter.SHOW_TEXT);
+  const texts = [];
+  while (walker.nextNode()) texts.push(walker.currentNode);
+  for (const text of texts.filter(({ parentElement }) => parentElement?.closest("script, style, [translate=no]") === null)) {
+    const translated = document.createElement("font");
+    translated.textContent = text.data;
+    text.replaceWith(translated);
+  }
+`;
+
+it("a name that is read from the right is cut at its left end, and kept it at the left", async () => {
+  await place.plant([`1,${"نخيل التمر ".repeat(40).trim()},شجرة`, "2,Ginkgo,"]);
+  const { page, signIn, rows } = await place.visit();
+  await signIn();
+  await rows.nth(1).waitFor();
+  const styles = await page.evaluate<unknown>(`[...document.querySelectorAll("td.plant-row-name")].map((cell) => {
+    const { direction, textAlign, textOverflow } = getComputedStyle(cell);
+    return [direction, textAlign, textOverflow].join(", ");
+  })`);
+  expect(styles).toEqual(["rtl, left, ellipsis", "ltr, left, ellipsis"]);
+});
+
+it("paper gets all rows that are loaded, without buttons", async () => {
+  await place.plant(Array.from({ length: 400 }, (_, at) => `${at},Plant ${at},tree`));
+  const { page, signIn, reads, rows } = await place.visit();
+  await signIn();
+  await reads(/^400 plants\.$/);
+  expect(await rows.count()).toBeLessThan(80);
+  // What is there when the browser takes the page for the paper.
+  await page.evaluate(`addEventListener("beforeprint", () => (window.printed = document.querySelectorAll("tbody tr").length))`);
+  await page.pdf();
+  expect(await page.evaluate<number>("window.printed")).toBe(400);
+  await page.waitForFunction("document.querySelectorAll('tbody tr').length < 80");
+  // The pointer, or the finger that was there last, leaves its tag as black as the others.
+  await page.locator("td .chip").nth(1).hover();
+  await page.emulateMedia({ media: "print" });
+  const colours = await page.evaluate<string[]>("[...document.querySelectorAll('td .chip')].map((chip) => getComputedStyle(chip).color)");
+  expect(new Set(colours).size).toBe(1);
+  // Headings and tags look like text.
+  expect(await page.getByRole("button").filter({ visible: true }).allInnerTexts()).toEqual([
+    "Id",
+    "Newest",
+    "Name",
+    ...Array.from({ length: await rows.count() }, () => "tree"),
+  ]);
+  expect(await page.getByRole("searchbox").isVisible()).toBe(false);
+});
+
+it("a name that piles marks upon marks draws over nothing but its own line", async () => {
+  place.expectStatus(412);
+  const { page, signIn, rows, button, field, reads, dialog } = await place.visit();
+  await signIn();
+  const shots: Buffer[][] = [];
+  // Marks above and below that the font of the tests has.
+  for (const name of ["Acer", `Acer${"\u0301\u0323".repeat(100)}`]) {
+    await place.put(1, { name });
+    await place.put(2, { name: "Rosa" });
+    await page.reload();
+    await rows.nth(1).waitFor();
+    await button(/^Delete Acer/).click();
+    await reads("will be deleted");
+    // Nothing is there, between two rows and the message.
+    const aboveMessage = await page.screenshot({ clip: { x: 100, y: 640, width: 300, height: 100 } });
+    await button("Undo").click();
+    await button("Edit Rosa").click();
+    await field("Name").fill("Mine");
+    await place.put(2, { name, tag: name });
+    await button("Save").click();
+    await reads("Someone changed this plant in the meantime.");
+    shots.push([aboveMessage, await dialog.getByRole("alert").screenshot()]);
+    await button("Keep theirs").click();
+  }
+  expect(shots[0]!.map((shot, at) => shot.equals(shots[1]![at]!))).toEqual([true, true]);
+});
+
+it("a tag of many thousand letters leaves room for what can be done", async () => {
+  await place.put(1, { name: "Acer", tag: "t".repeat(20_000) });
+  await place.put(2, { name: "Ginkgo" });
+  const { page, signIn, button, reads, field } = await place.visit("/", { viewport: { width: 360, height: 740 } });
+  await signIn();
+  await page.getByRole("checkbox", { name: "Select Ginkgo" }).click();
+  await button("Set tag").click();
+  await field("Tag").fill("t".repeat(20_000));
+  await page.getByRole("dialog").getByRole("button", { name: "Set tag" }).click();
+  await reads(`“Ginkgo” is tagged “${"t".repeat(60)}…” now.`);
+  expect((await button("Undo").boundingBox())!.y).toBeLessThan(740);
+});
+
+it("a search that the service refuses is not said to find nothing", async () => {
+  place.expectStatus(400);
+  await place.plant(["1,Acer,tree"]);
+  const { page, signIn, reads } = await place.visit(`/?q=${"abc ".repeat(600)}`);
+  await signIn();
+  await reads("The service cannot search for this: use fewer or other words.");
+  expect(await page.getByText("No plants match").count()).toBe(0);
+});
+
+for (const [what, script] of [
+  [
+    "denies pages what they keep, and their tabs a channel",
+    `for (const name of ["localStorage", "sessionStorage"]) Object.defineProperty(window, name, { get() { throw new DOMException("", "SecurityError"); } });
+    globalThis.BroadcastChannel = class { constructor() { throw new DOMException("", "SecurityError"); } };`,
+  ],
+  ["has no room for what pages keep", "Storage.prototype.setItem = () => { throw new DOMException('It is full.', 'QuotaExceededError'); }"],
+] as const)
+  it(`the page works in a browser that ${what}: a sign-in, a renaming, what is typed, and an undo`, async () => {
+    const { page, field, button, reads } = await open(rowsOf(5), script);
+    await button("Add plant").click();
+    await field("Name").fill("Quercus");
+    await page.keyboard.press("Escape");
+    await button("Add plant").click();
+    expect(await field("Name").inputValue()).toBe("Quercus");
+    await button("Cancel").click();
+    await button(/^tree/).first().click();
+    await button("Rename this tag…").click();
+    await field("Tag").fill("herb");
+    await button("Rename everywhere").click();
+    await reads("5 plants are tagged “herb” now.");
+    await button("Undo").click();
+    await reads("5 plants are as before.");
+  });
+
+it("numbers, days and minutes are in the reader's language and time", async () => {
+  await place.plant(rowsOf(1_234));
+  for (const { locale, count, days, format } of [
+    { locale: "de-DE", count: "1.234", days: 30, format: { dateStyle: "medium" } },
+    { locale: "en-US", count: "1,234", days: 0.5, format: { dateStyle: "medium", timeStyle: "short" } },
+  ] as const) {
+    const { token, expires = "" } = await place.makeToken(["plants:read"], days);
+    const { page, signIn, button } = await place.visit("/", { locale, timezoneId: "Asia/Tokyo" });
+    await signIn(token);
+    await page.locator(".tag-bars-count", { hasText: count }).waitFor();
+    await button("Settings").click();
+    const text = new Intl.DateTimeFormat(locale, { ...format, timeZone: "Asia/Tokyo" }).format(new Date(expires));
+    await page.getByText(`until ${text}`, { exact: true }).waitFor();
+  }
+});
