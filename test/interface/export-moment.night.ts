@@ -4,6 +4,7 @@ import { afterAll, describe, expect, it } from "bun:test";
 import { ENGINES } from "../support/engines.ts";
 import type { Engine } from "../support/engines.ts";
 import { holdExport, largeName, largePlants, PLANTS } from "../support/held-export.ts";
+import { PATIENCE } from "../support/patience.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import type { PlantedBug } from "../support/plant-bugs.ts";
 import { queryOnce } from "../support/postgres/database-server.ts";
@@ -68,7 +69,7 @@ for (const engine of ENGINES) {
       const short = await open(engine, SHORT);
       const { database, service } = short;
       const rest = await holdExport(short);
-      await Bun.sleep(1500);
+      await Bun.sleep(1500 * PATIENCE);
       expect((await rest()).isWhole).toBe(false);
       await until("The log says why", () => service.lines.some((line) => line.includes("lasted longer than 15 minutes")));
       if (database !== undefined) await until("No transaction is open", async () => (await countTransactions(database)) === 0);
