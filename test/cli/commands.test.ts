@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import manifest from "../../package.json" with { type: "json" };
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { runInside } from "../support/command.ts";
 import { cleanEnvironment, PROJECT, runCommand, startProcess } from "../support/process.ts";
 import { PATIENT } from "../support/service-process.ts";
 import type { ServiceProcess } from "../support/process.ts";
@@ -122,7 +123,7 @@ describe("plant-store token", () => {
     { words: ["revoke"], why: "id" },
   ]) {
     it(`${words.join(" ")} ends with 1 and says why`, async () => {
-      const { status, stderr, stdout } = await runCommand(["token", ...words, "--data", temporaryFolder()]);
+      const { status, stderr, stdout } = await runInside(["token", ...words, "--data", temporaryFolder()]);
       expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
       expect(stderr).toContain(why);
     });
@@ -131,7 +132,7 @@ describe("plant-store token", () => {
 
 describe("plant-store", () => {
   it("config prints every setting in force and where it comes from", async () => {
-    const { stdout } = await runCommand(["config", "--port", "9000"], { environment: { PLANT_STORE_LOG: "warn" } });
+    const { stdout } = await runInside(["config", "--port", "9000"], { PLANT_STORE_LOG: "warn" });
     expect(stdout).toContain("PLANT_STORE_PORT=9000  (flag)\n");
     expect(stdout).toContain("PLANT_STORE_LOG=warn  (environment)\n");
     expect(stdout).toContain("PLANT_STORE_HOST=127.0.0.1  (default)\n");
@@ -139,7 +140,7 @@ describe("plant-store", () => {
 
   for (const words of [[], ["serve"], ["config"], ["token"], ["token", "create"], ["token", "list"], ["token", "revoke"], ["check"]]) {
     it(`${words.join(" ")} --help explains itself`, async () => {
-      const { status, stdout } = await runCommand([...words, "--help"]);
+      const { status, stdout } = await runInside([...words, "--help"]);
       expect(status).toBe(0);
       expect(stdout).toContain(`Usage: plant-store ${words.join(" ")}`.trim());
     });

@@ -55,6 +55,7 @@ const SHARED: Readonly<Record<string, string>> = {
   search: "the search of names",
   service: "the whole service",
   shelf: "tables as people have them",
+  growth: "how fast work, or memory, grows with what it is given",
   start: "the start of the service",
   table: "rows and columns",
   journal: "what was done, in order",
