@@ -73,7 +73,7 @@ export function isAbort(thrown: unknown): boolean {
 }
 
 /** Whether the same may well work in a moment. */
-export function isPassing(thrown: unknown): boolean {
+export function isTransient(thrown: unknown): boolean {
   if (thrown instanceof ConnectionError || thrown instanceof TimeoutError) return true;
   return (thrown instanceof ServiceError || thrown instanceof UnexpectedAnswerError) && [429, 502, 503, 504].includes(thrown.status);
 }

@@ -96,9 +96,9 @@ function handlersOf(options: ServiceAppOptions, authenticator: Authenticator): H
   const { bodyBytesMax } = config;
   const represent = createRepresent();
   const queue = new FairQueue(TURNS);
-  const plantsFor = queuePlants(plants, { queue, isPatient: false });
+  const plantsFor = queuePlants(plants, { queue, noTimeout: false });
   // A running transfer is never refused a turn: there are only a few at a time.
-  const transfers = { plantsFor: queuePlants(plants, { queue, isPatient: true }), authenticator, audit, now: () => performance.now() };
+  const transfers = { plantsFor: queuePlants(plants, { queue, noTimeout: true }), authenticator, audit, now: () => performance.now() };
   return {
     ...plantHandlers({ plants, audit, bodyBytesMax }),
     ...listHandlers({ plants, plantsFor, represent }),

@@ -50,7 +50,7 @@ export async function openFirstToken(options: FirstTokenOptions): Promise<FirstT
   /** Revokes first: if the process ends in between, the file holds a revoked token, and the next start removes it. */
   async function retire(by: string): Promise<void> {
     try {
-      const revoked = await tokens.revoke(ID, now(), { isKeepingChildren: true });
+      const revoked = await tokens.revoke(ID, now(), { cascade: false });
       // None if it was retired long ago.
       if (revoked?.includes(ID)) log.info("first_token_retired", { by });
       await check();

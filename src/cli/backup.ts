@@ -14,7 +14,7 @@ import { datedName, removeLeftBackups, removeOldBackups } from "./backup-folder.
 import { openOwnStore } from "./own-store.ts";
 import { openPartFile, toTarget } from "./output-file.ts";
 import type { PartialFile, Target } from "./output-file.ts";
-import { giveWay } from "./priority.ts";
+import { lowerPriority } from "./priority.ts";
 import { counted, megabytes, showProgress } from "./progress.ts";
 import { addJson, printResult } from "./result.ts";
 import { addSettings, configOf } from "./settings.ts";
@@ -40,7 +40,7 @@ export function backupCommand(): Command {
     const began = new Date();
     const target = toTarget(isFolder ? datedName(file, began) : file, { isForced: force ?? false });
     if (target.kind === "device" || file === "-") throw new Error(`${file} is not a file that can be read back: name another one.`);
-    giveWay();
+    lowerPriority();
     if (isFolder) removeLeftBackups(file);
     const store = await openOwnStore(config, { isServing: false, isNew: false });
     try {

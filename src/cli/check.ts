@@ -4,7 +4,7 @@ import { acceptWithoutWal, checkStore, repairStore } from "../app/open-store.ts"
 import type { Look } from "../store/check.ts";
 import { escapeControls } from "../runtime/terminal-text.ts";
 import { createCommandLog } from "./command-log.ts";
-import { giveWay } from "./priority.ts";
+import { lowerPriority } from "./priority.ts";
 import { showProgress } from "./progress.ts";
 import { addJson, isJson, printResult } from "./result.ts";
 import { addSettings, configOf } from "./settings.ts";
@@ -24,7 +24,7 @@ export function checkCommand(): Command {
     const { repair, withoutWal } = command.opts<Flags>();
     const config = configOf(command);
     const say = (text: string) => (isJson(command) ? process.stderr : process.stdout).write(text);
-    giveWay();
+    lowerPriority();
     if (withoutWal) {
       await acceptWithoutWal(config);
       say(`The store in ${config.data} was accepted as it is. Changes that were only in its WAL are lost.\n`);

@@ -4,7 +4,7 @@ const NICER = 10;
 const NICENESS_MAX = 19;
 
 /** Lets the service, which has people waiting, come first. A sandbox may forbid that, and then both come first. */
-export function giveWay(): void {
+export function lowerPriority(): void {
   try {
     setPriority(Math.min(NICENESS_MAX, getPriority() + NICER));
   } catch (reason) {

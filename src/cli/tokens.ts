@@ -84,7 +84,7 @@ function revokeCommand(): Command {
   return withTokens(command, async (tokens, config) => {
     const [id = ""] = command.args;
     const { keepChildren = false } = command.opts<{ keepChildren?: true }>();
-    const revoked = await tokens.revoke(id, Date.now(), { isKeepingChildren: keepChildren });
+    const revoked = await tokens.revoke(id, Date.now(), { cascade: !keepChildren });
     if (!revoked) throw new Error(`There is no token with the id ${id}: see \`plant-store token list\`.`);
     await removeIfRevoked({ tokens, path: firstTokenFile(config.data) });
     const children = revoked.filter((one) => one !== id);

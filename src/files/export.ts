@@ -38,7 +38,7 @@ const LAST_PIECES_MAX = 40;
  */
 export async function findLastId(plants: Pick<Snapshot, "list">, terms: SearchTerms): Promise<PlantId | undefined> {
   let pieces = 0;
-  for await (const [last] of findAll(plants, terms, { isFalling: true })) {
+  for await (const [last] of findAll(plants, terms, { descending: true })) {
     pieces += 1;
     if (last || pieces === LAST_PIECES_MAX) return last?.id;
   }
@@ -49,10 +49,10 @@ export async function findLastId(plants: Pick<Snapshot, "list">, terms: SearchTe
 export async function* exportPlants(plants: Pick<Snapshot, "list">, { form, terms }: ExportOptions): AsyncGenerator<string, void, void> {
   const write = form.format === "csv" ? csvWriter(form) : toLine;
   if (form.format === "csv") yield (form.guardFormulas ? SPREADSHEET_MARK : "") + CSV_HEADER[form.profile];
-  for await (const found of findAll(plants, terms, { isFalling: false })) if (found.length > 0) yield found.map(write).join("");
+  for await (const found of findAll(plants, terms, { descending: false })) if (found.length > 0) yield found.map(write).join("");
 }
 
-type Direction = Required<Pick<ListQuery, "isFalling">>;
+type Direction = Required<Pick<ListQuery, "descending">>;
 
 /**
  * The plants that match, of one piece after the other. It looks at each plant of the snapshot, or of a tag, because an
@@ -61,14 +61,14 @@ type Direction = Required<Pick<ListQuery, "isFalling">>;
 async function* findAll(
   plants: Pick<Snapshot, "list">,
   terms: SearchTerms,
-  { isFalling }: Direction,
+  { descending }: Direction,
 ): AsyncGenerator<readonly NewPlant[], void, void> {
   const tag = terms.tag ?? undefined;
   let after: PlantId | undefined;
   for (;;) {
     // If the store never waits, nor the reader, other requests must still get their turn.
     await new Promise(setImmediate);
-    const page = await plants.list({ isFalling, limit: PIECE_PLANTS, bytesMax: PIECE_BYTES, after, tag, words: [] });
+    const page = await plants.list({ descending, limit: PIECE_PLANTS, bytesMax: PIECE_BYTES, after, tag, words: [] });
     yield findAmong(page.plants, terms);
     if (page.isLast) return;
     after = page.plants.at(-1)?.id;

@@ -34,7 +34,7 @@ const PAGE_BYTES_MAX = 2 ** 20;
 export function listHandlers({ plants, plantsFor, represent }: ListOptions): Pick<Handlers, "listPlants"> {
   /** A page of one plant, or none. */
   async function findOne(id: PlantId, query: ListQuery): Promise<Page> {
-    const isBehind = query.after === undefined || (query.isFalling ? id < query.after : id > query.after);
+    const isBehind = query.after === undefined || (query.descending ? id < query.after : id > query.after);
     const plant = isBehind ? await plants.find(id) : undefined;
     return { plants: plant && isFound(plant, query) ? [plant] : [], isLast: true };
   }
@@ -42,7 +42,7 @@ export function listHandlers({ plants, plantsFor, represent }: ListOptions): Pic
   async function findPage(parameters: ListParameters, limit: number, lists: QueuedPlants): Promise<TextPage> {
     const { sort, after, cursor, id } = parameters;
     const selected = { ...toFilter(parameters), limit, bytesMax: PAGE_BYTES_MAX };
-    const query = { ...selected, after: after === undefined ? undefined : asPlantId(after), isFalling: sort === "-id" };
+    const query = { ...selected, after: after === undefined ? undefined : asPlantId(after), descending: sort === "-id" };
     const place = isById(sort) || cursor === undefined ? undefined : parseCursor(sort, cursor);
     if (id !== undefined) return byId(await findOne(asPlantId(id), query), "id");
     if (isById(sort)) return byId(await lists.list(query), sort);

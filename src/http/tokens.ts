@@ -71,7 +71,7 @@ export function tokenHandlers({ tokens, usage, audit, random, now, onRevoke }: T
     },
     async revokeToken(call) {
       const { id, children } = call.parameters;
-      const revoking = tokens.revoke(id, now(), { isKeepingChildren: children === "keep" }, ownerOf(call.principal));
+      const revoking = tokens.revoke(id, now(), { cascade: children !== "keep" }, ownerOf(call.principal));
       const revoked = await revoking.catch((reason: unknown) => {
         if (mayBeMade(reason)) audit.note("token_revoked", call, { token: id, outcome: "unknown" });
         throw reason;

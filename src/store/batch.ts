@@ -61,7 +61,7 @@ export function openBatch(since: number): Batch {
 }
 
 /** The commit has begun. What one caller does then must not keep the others from their outcomes. */
-export function tellBegun({ onBegin }: Batch): void {
+export function runOnBegin({ onBegin }: Batch): void {
   for (const call of onBegin) {
     try {
       call();

@@ -2,7 +2,7 @@ import { PlantStoreError } from "../domain/errors.ts";
 import { createFairShares } from "../runtime/fair-shares.ts";
 import type { FairShares, Owner } from "../runtime/fair-shares.ts";
 
-type Caller = Readonly<{ owner: Owner; isPatient: boolean }>;
+type Caller = Readonly<{ owner: Owner; noTimeout: boolean }>;
 
 type FairQueueOptions = Readonly<{
   /**
@@ -83,8 +83,8 @@ export class FairQueue {
   }
 
   /** Resolves when the work may begin. */
-  async #wait({ owner, isPatient }: Caller): Promise<void> {
-    const release = isPatient ? () => {} : this.#places.take(owner);
+  async #wait({ owner, noTimeout }: Caller): Promise<void> {
+    const release = noTimeout ? () => {} : this.#places.take(owner);
     if (!release) throw new PlantStoreError("overloaded");
     const turn = Promise.withResolvers<void>();
     const waiters = this.#waiting.get(owner) ?? new Set();
@@ -93,7 +93,7 @@ export class FairQueue {
       this.#leave(owner, turn.resolve);
       turn.reject(new PlantStoreError("overloaded"));
     };
-    const timer = isPatient ? undefined : setTimeout(giveUp, this.#options.waitMs);
+    const timer = noTimeout ? undefined : setTimeout(giveUp, this.#options.waitMs);
     try {
       await turn.promise;
     } finally {

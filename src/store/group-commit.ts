@@ -1,6 +1,6 @@
 import { PlantStoreError } from "../domain/errors.ts";
 import type { Owner } from "../runtime/fair-shares.ts";
-import { countOf, tellBegun } from "./batch.ts";
+import { countOf, runOnBegin } from "./batch.ts";
 import type { Batch, Changes, Outcome, Outcomes } from "./batch.ts";
 import type { CommitMeter } from "./commit-meter.ts";
 import { charactersOf, searchedOf } from "./commit-size.ts";
@@ -145,7 +145,7 @@ export class GroupCommit {
     const endTrace = meter.tracer?.begin(batch.traced);
     try {
       const committed = commit(batch);
-      tellBegun(batch);
+      runOnBegin(batch);
       const outcomes = await committed;
       meter.committed(countOf(batch), outcomes.creates ?? [], now() - started);
       endTrace?.();

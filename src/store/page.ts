@@ -8,13 +8,13 @@ export type Page = Readonly<{ plants: readonly NewPlant[]; isLast: boolean }>;
  * What plants are ordered by: their names, as `nameKey` says, or the times of their creates. Plants that are equal in that
  * are by id, in the same direction.
  */
-export type Sorting = Readonly<{ by: "name" | "time"; isRising: boolean }>;
+export type Sorting = Readonly<{ by: "name" | "time"; ascending: boolean }>;
 
 export const ORDERS = {
-  name: { by: "name", isRising: true },
-  "-name": { by: "name", isRising: false },
-  newest: { by: "time", isRising: false },
-  oldest: { by: "time", isRising: true },
+  name: { by: "name", ascending: true },
+  "-name": { by: "name", ascending: false },
+  newest: { by: "time", ascending: false },
+  oldest: { by: "time", ascending: true },
 } as const satisfies Record<string, Sorting>;
 
 export type Order = keyof typeof ORDERS;
@@ -29,10 +29,13 @@ export type Place = Readonly<{ key: string; id: PlantId }>;
 export type OrderedPage = Readonly<{ plants: readonly NewPlant[]; places: readonly Place[]; next: Place | undefined }>;
 
 /** The first id of a list by id that begins behind an id, or with the first plant. Undefined where there can be none. */
-export function idBehind({ after, isFalling = false }: Readonly<{ after: PlantId | undefined; isFalling?: boolean }>): PlantId | undefined {
-  const [first, last] = isFalling ? [PLANT_ID_MAX, PLANT_ID_MIN] : [PLANT_ID_MIN, PLANT_ID_MAX];
+export function idBehind({
+  after,
+  descending = false,
+}: Readonly<{ after: PlantId | undefined; descending?: boolean }>): PlantId | undefined {
+  const [first, last] = descending ? [PLANT_ID_MAX, PLANT_ID_MIN] : [PLANT_ID_MIN, PLANT_ID_MAX];
   if (after === undefined) return first;
-  return after === last ? undefined : asPlantId(isFalling ? after - 1n : after + 1n);
+  return after === last ? undefined : asPlantId(descending ? after - 1n : after + 1n);
 }
 
 /** A page that is being filled. */

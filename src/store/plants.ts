@@ -8,7 +8,7 @@ import type { FoundTags, TagCounts } from "./tags.ts";
 /** Selects plants, by id: at most `limit` behind `after`, that have the tag and contain the words. */
 export type ListQuery = Readonly<{
   /** From the greatest id down. */
-  isFalling?: boolean;
+  descending?: boolean;
   limit: number;
   /**
    * The page ends with the plant that brings its names and tags to this many bytes, as the engine stores them. Hardly
@@ -23,7 +23,7 @@ export type ListQuery = Readonly<{
 }>;
 
 /** Selects plants in an order, behind a place. */
-export type OrderedQuery = Omit<ListQuery, "after" | "isFalling"> & Readonly<{ order: Order; after: Place | undefined }>;
+export type OrderedQuery = Omit<ListQuery, "after" | "descending"> & Readonly<{ order: Order; after: Place | undefined }>;
 
 /**
  * One change of one plant, from the state that was seen to the new state. Undefined means no plant. At least one is a

@@ -9,12 +9,12 @@ export type QueuedPlants = Pick<PlantStore, "list" | "listOrdered" | "count" | "
 /** The plants for one caller, the owner of its shares. */
 export type PlantsFor = (owner: Owner) => QueuedPlants;
 
-type QueueOptions = Readonly<{ queue: Pick<FairQueue, "run">; isPatient: boolean }>;
+type QueueOptions = Readonly<{ queue: Pick<FairQueue, "run">; noTimeout: boolean }>;
 
-/** Work that shares a few workers with other callers goes through the fair queue. `isPatient`: see there. */
-export function queuePlants(plants: PlantStore, { queue, isPatient }: QueueOptions): PlantsFor {
+/** Work that shares a few workers with other callers goes through the fair queue. `noTimeout`: see there. */
+export function queuePlants(plants: PlantStore, { queue, noTimeout }: QueueOptions): PlantsFor {
   return (owner) => {
-    const caller = { owner, isPatient };
+    const caller = { owner, noTimeout };
     const inTurn = <Result>(kind: Parameters<PlantStore["takesTurns"]>[0], work: () => Promise<Result>) =>
       plants.takesTurns(kind) ? queue.run(work, caller) : work();
     return {

@@ -62,12 +62,12 @@ export type TokenUses = ReadonlyMap<string, number>;
 
 export type TokenQuery = Readonly<{ after: string | undefined; limit: number }>;
 
-type RevokeOptions = Readonly<{ isKeepingChildren: boolean }>;
+type RevokeOptions = Readonly<{ cascade: boolean }>;
 
 /** One change of tokens. Its outcome is that of the TokenStore method of the same name. */
 export type TokenChange =
   | Readonly<{ kind: "create"; token: Token; hash: string }>
-  | Readonly<{ kind: "revoke"; id: string; at: number; isKeepingChildren: boolean }>
+  | Readonly<{ kind: "revoke"; id: string; at: number; cascade: boolean }>
   | Readonly<{ kind: "touch"; uses: TokenUses }>;
 
 export type TokenOutcome = "created" | "taken" | "orphaned" | readonly string[] | undefined;

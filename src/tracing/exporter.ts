@@ -48,7 +48,7 @@ type Outcome =
 
 export function createExporter({ url, headers, encode, log, now, stopping, stopped }: ExporterOptions): Exporter {
   let isInTrouble = false;
-  let toldAt = -Infinity;
+  let lastLoggedAt = -Infinity;
 
   async function exportBatch(batch: readonly Span[]): Promise<number> {
     for (let tries = 1; ; tries += 1) {
@@ -87,8 +87,8 @@ export function createExporter({ url, headers, encode, log, now, stopping, stopp
     if (outcome.kind === "sent") {
       if (isInTrouble) log.info("collector_healed");
       isInTrouble = false;
-    } else if (!isInTrouble && now() - toldAt >= TROUBLE_MS) {
-      [isInTrouble, toldAt] = [true, now()];
+    } else if (!isInTrouble && now() - lastLoggedAt >= TROUBLE_MS) {
+      [isInTrouble, lastLoggedAt] = [true, now()];
       log.warn("collector_trouble", { reason: outcome.reason });
     }
   }

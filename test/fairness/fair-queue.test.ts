@@ -12,13 +12,13 @@ function openTurns(limits: Partial<typeof LIMITS> = {}) {
   const { run } = new FairQueue({ ...LIMITS, ...limits });
   const running: Array<{ owner: string; end: () => void }> = [];
   const begun: string[] = [];
-  function ask(owner: string, isPatient = false): Promise<void> {
+  function ask(owner: string, noTimeout = false): Promise<void> {
     const turn = run(
       () => {
         begun.push(owner);
         return new Promise<void>((resolve) => running.push({ owner, end: resolve }));
       },
-      { owner, isPatient },
+      { owner, noTimeout },
     );
     // A test may leave some turns waiting. They are refused after its end.
     turn.catch(() => {});
@@ -48,7 +48,7 @@ describe("turns", () => {
         turns.push({ words, tag });
         return work();
       };
-      const { list } = queuePlants(plants, { queue: { run }, isPatient: false })("a");
+      const { list } = queuePlants(plants, { queue: { run }, noTimeout: false })("a");
       await list({ words, tag, limit: 1, bytesMax: 1, after: undefined });
     }
     expect(turns).toEqual([
@@ -96,7 +96,7 @@ describe("turns", () => {
 
   it("pass on the result or failure of the work, and the slot to the next", async () => {
     const { run } = new FairQueue({ ...LIMITS, slots: 1 });
-    const asker = { owner: "a", isPatient: false };
+    const asker = { owner: "a", noTimeout: false };
     const failing = run(() => Promise.reject(new Error("broken")), asker);
     const next = run(() => Promise.resolve(5), asker);
     expect(await rejectionOf(failing)).toMatchObject({ message: "broken" });

@@ -66,7 +66,7 @@ describe("the connections of a service", () => {
       return pool.query<Row>(...asked);
     }
     const health = createHealth(createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now }));
-    const execute = withRetries({ database: { ...pool, query }, health, patienceMs: 5000 });
+    const execute = withRetries({ database: { ...pool, query }, health, retryMs: 5000 });
     await pool.close();
     const asked = execute({ text: "SELECT 1" }, [], { isRepeatable: true });
     expect(await rejectionOf(asked)).toMatchObject({ code: "store_unavailable" });

@@ -23,8 +23,8 @@ const PREPARED: ReadonlyArray<readonly [Statement, values: string]> = [
   [DELETE_PLANTS, `'{1}', '{a}', '{b}'`],
   [FIND_PLANTS, `'{1}'`],
   [RESTORE_PLANTS, `'{1}', '{a}', '{b}', '{a}', '{38}', '{1}'`],
-  [LISTS.rising.plants.all.brief, `1, 100, 1000`],
-  [LISTS.falling.plants.all.brief, `1, 100, 1000`],
+  [LISTS.ascending.plants.all.brief, `1, 100, 1000`],
+  [LISTS.descending.plants.all.brief, `1, 100, 1000`],
   [CONFIRM_TOKEN, `'a', 'a'`],
   [FIND_TOKEN, `'a'`],
   [IS_TOKEN_REVOKED, `'a'`],
@@ -205,14 +205,14 @@ describe("a plan of a search", () => {
     ] as const)
       for (const way of ["near", "far"] as const)
         it(`looks ${way} in the order of ids, ${direction}, filter: ${filter}`, async () => {
-          const first = direction === "rising" ? FIRST : MANY;
+          const first = direction === "ascending" ? FIRST : MANY;
           const plan = await planOf(withWords[filter][way].brief, [first, LIMIT, BYTES, ...values, "s7:*"]);
           expect(plan).toMatch(/Limit\n *-> {2}Index Scan (Backward )?using plants_(pkey|by_tag|without_tag)/);
           expect(plan).not.toMatch(/Sort|Seq Scan|Bitmap/);
         });
 
   it("puts plants that are far away into order, which the planner would look for one by one", async () => {
-    const { sorted, planned } = LISTS.rising.withWords.all;
+    const { sorted, planned } = LISTS.ascending.withWords.all;
     expect(await planOf(sorted.brief, [FIRST, LIMIT, BYTES, "far:*"])).toMatch(/Sort[^]*Bitmap Index Scan on plants_by_word/);
     expect(await planOf(planned.brief, [FIRST, LIMIT, BYTES, "far:*"])).toMatch(/Limit\n *-> {2}Index Scan using plants_pkey/);
   });

@@ -270,7 +270,7 @@ describe("the SQLite store", () => {
       "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; INSERT INTO plants (id, name) VALUES (1, hex(zeroblob(9000000)))",
     );
     const command = await openSqlite(path, { isServing: false });
-    await command.tokens.revoke("Zk3vQ9aB", 0, { isKeepingChildren: false });
+    await command.tokens.revoke("Zk3vQ9aB", 0, { cascade: true });
     await command.close();
     const { log, checkpointed } = service.prepare("PRAGMA wal_checkpoint(NOOP)").get() as Record<string, number>;
     service.close();

@@ -52,7 +52,7 @@ async function fillStore(place: Place) {
   const reader = await issue(service, "reader", ["plants:read"], 86_400_000);
   const revoked = await issue(service, "revoked", ["plants:read"]);
   const expired = await issue(service, "expired", ["plants:read"], -1);
-  await service.store.tokens.revoke(revoked.token.id, Date.now(), { isKeepingChildren: false });
+  await service.store.tokens.revoke(revoked.token.id, Date.now(), { cascade: true });
   const made = await service.request("/tokens", {
     method: "POST",
     headers: { authorization: `Bearer ${admin.secret}`, "content-type": "application/json" },

@@ -12,7 +12,7 @@ export const PATIENCE = Number(process.env[VARIABLE] ?? Math.max(1, loadavg()[0]
 process.env[VARIABLE] = String(PATIENCE);
 
 /** They end a wait for a server, a statement or a client. A pause is no limit, nor is how far a clock may be off; how long a start waits is logged. */
-const LIMIT = /^((?:export )?const (?!PAUSE|CLOCK|START)\w+_(?:MS_MAX|STATEMENT_MS|PATIENCE_MS) = )([\d_]+)(?=;)/gm;
+const LIMIT = /^((?:export )?const (?!PAUSE|CLOCK|START)\w+_(?:MS_MAX|STATEMENT_MS|RETRY_MS) = )([\d_]+)(?=;)/gm;
 
 /**
  * Makes the limits of a service in this process as much longer: a busy machine must not make it refuse what it would do

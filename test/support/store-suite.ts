@@ -11,8 +11,8 @@ import { below, openRandom, seedOf } from "./random.ts";
 import { rejectionOf } from "./rejection.ts";
 
 const ALL: ListQuery = { limit: 1000, bytesMax: 2 ** 30, after: undefined, tag: undefined, words: [] };
-const ALONE = { isKeepingChildren: true };
-const FAMILY = { isKeepingChildren: false };
+const ALONE = { cascade: false };
+const FAMILY = { cascade: true };
 const plantOf = (id: number | bigint, name: string, tag?: string): NewPlant => ({
   id: asPlantId(BigInt(id)),
   name,
@@ -339,7 +339,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
           page = await snapshot.list({ ...ALL, limit, bytesMax: 20_000, after: page.plants.at(-1)?.id });
           read.push(...page.plants.map(({ id }) => id));
         }
-        const { plants: last } = await snapshot.list({ ...ALL, limit: 1, isFalling: true });
+        const { plants: last } = await snapshot.list({ ...ALL, limit: 1, descending: true });
         expect(last.map(({ id }) => id as bigint)).toEqual(read.slice(-1));
         snapshot.close();
         expect(read.filter((id) => ids.has(id))).toEqual([...ids]);

@@ -128,7 +128,7 @@ for (const engine of ENGINES) {
       // On PostgreSQL a second commit may run.
       const second = issue(store, 1).catch(() => "draining");
       await sleepPatiently(50);
-      const waiting = [rejectionOf(issue(store, 2)), rejectionOf(store.tokens.revoke("id0", Date.now(), { isKeepingChildren: false }))];
+      const waiting = [rejectionOf(issue(store, 2)), rejectionOf(store.tokens.revoke("id0", Date.now(), { cascade: true }))];
       const closed = store.close();
       for (const reason of await Promise.all([...waiting, rejectionOf(issue(store, 3))]))
         expect(reason).toMatchObject({ code: "draining" });
@@ -170,7 +170,7 @@ describe("on SQLite", () => {
       store.plants.create({ id: asPlantId(2n), name: "b" }),
       store.plants.compareAndSwap({ from: undefined, to: { id: asPlantId(3n), name: "c" } }),
       issue(store, 1),
-      store.tokens.revoke("id0", 1, { isKeepingChildren: false }),
+      store.tokens.revoke("id0", 1, { cascade: true }),
       store.tokens.touch(new Map([["id0", 60_000]])),
       issueToken({ tokens: store.tokens, random: randomBytes, now: Date.now, name: "y", scopes: ["admin"] }),
     ]);

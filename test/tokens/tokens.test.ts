@@ -69,7 +69,7 @@ describe("a token", () => {
 
 it("issues no token once its maker is revoked, though that was valid a moment ago", async () => {
   const made = await issueToken({ tokens, random: randomBytes, now: Date.now, name: "maker", scopes: ["admin"] });
-  await tokens.revoke(made.token.id, Date.now(), { isKeepingChildren: false });
+  await tokens.revoke(made.token.id, Date.now(), { cascade: true });
   const issuing = issueToken({ tokens, random: randomBytes, now: Date.now, name: "late", scopes: ["admin"], maker: made.token });
   expect(await rejectionOf(issuing)).toMatchObject({ code: "invalid_token" });
 });

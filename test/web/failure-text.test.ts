@@ -2,7 +2,7 @@ import { describe, expect, it } from "bun:test";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { ConnectionError, createClient, ServiceError, TimeoutError, UnexpectedAnswerError } from "../../src/client/client.ts";
 import type { ErrorCode } from "../../src/domain/errors.ts";
-import { failureText, isPassing, retryText } from "../../web/failure-text.ts";
+import { failureText, isTransient, retryText } from "../../web/failure-text.ts";
 import { rejectionOf } from "../support/rejection.ts";
 
 /** What is wrong with a request that the page never sends, or with a file, whose words these are. */
@@ -85,14 +85,14 @@ it("what was not done as nobody was signed in any more is said without a word of
 it("what may well work in a moment is tried again, and nothing else", () => {
   const details = { message: "", isRepeatable: true };
   const { too_many_requests: many, overloaded, internal, id_in_use: taken } = CATALOGUE;
-  expect([many, overloaded, internal, taken].map(({ error }) => isPassing(refusal(error, "")))).toEqual([true, true, false, false]);
-  expect([502, 504, 200, 404].map((status) => isPassing(new UnexpectedAnswerError({ ...details, status })))).toEqual([
+  expect([many, overloaded, internal, taken].map(({ error }) => isTransient(refusal(error, "")))).toEqual([true, true, false, false]);
+  expect([502, 504, 200, 404].map((status) => isTransient(new UnexpectedAnswerError({ ...details, status })))).toEqual([
     true,
     true,
     false,
     false,
   ]);
-  expect(isPassing(new ConnectionError(details))).toBe(true);
-  expect(isPassing(new TimeoutError({ ...details, limitMs: 1 }))).toBe(true);
-  expect(isPassing(new TypeError("Broken."))).toBe(false);
+  expect(isTransient(new ConnectionError(details))).toBe(true);
+  expect(isTransient(new TimeoutError({ ...details, limitMs: 1 }))).toBe(true);
+  expect(isTransient(new TypeError("Broken."))).toBe(false);
 });

@@ -8,8 +8,8 @@ import { toContentId } from "../../src/files/content-id.ts";
 import { PLAIN } from "../../src/files/csv-options.ts";
 import type { CsvOptions } from "../../src/files/csv-options.ts";
 import { findFirstId } from "../../web/import/first-id.ts";
-import { previewImport } from "../../web/import/forecast.ts";
-import type { Forecast } from "../../web/import/forecast.ts";
+import { previewImport } from "../../web/import/preview.ts";
+import type { Preview } from "../../web/import/preview.ts";
 import { checkFile, columnKeys } from "../../web/import/check-file.ts";
 import type { CheckedFile } from "../../web/import/check-file.ts";
 import { guessFile } from "../../web/import/guess.ts";
@@ -227,14 +227,14 @@ describe("the numbers of a file", () => {
   });
 });
 
-describe("the forecast for a file", () => {
+describe("the preview for a file", () => {
   it("says of an id that was made, and that an earlier row has, that it is refused even if others replace plants", async () => {
     const made = toContentId("\x1fSecond");
     const file = new File([`id,name\n${made},First\n,Second\n7,Third\n7,Fourth\n`], "made.csv");
     const csv = { ...PLAIN, ids: { kind: "content" } } as const;
     const checked = await checkFile(file, { signal, format: "csv", csv });
-    let last: Forecast | undefined;
-    await previewImport(checked, { client, onConflict: "replace", signal, onForecast: (forecast) => (last = forecast) });
+    let last: Preview | undefined;
+    await previewImport(checked, { client, onConflict: "replace", signal, onPreview: (preview) => (last = preview) });
     expect(last).toMatchObject({ isDone: true, fates: ["created", "refused", "created", "replaced"] });
     const { read, created, replaced, refused } = await client.importPlants(file, { ids: "content", onConflict: "replace" });
     expect({ read, created, replaced, refused }).toEqual({ read: 4, created: 2, replaced: 1, refused: 1 });
@@ -242,7 +242,7 @@ describe("the forecast for a file", () => {
 
   for (const onConflict of ["refuse", "replace"] as const) {
     it(`says what an import makes of each row when ids come again and again, in other slices too: ${onConflict}`, async () => {
-      const random = openRandom(seedOf(`forecast ${onConflict}`));
+      const random = openRandom(seedOf(`preview ${onConflict}`));
       // No number can tell these ids apart.
       const from = onConflict === "refuse" ? 2n ** 60n : 2n ** 61n;
       const row = () =>
@@ -251,10 +251,10 @@ describe("the forecast for a file", () => {
       const rows = Array.from({ length: 3_500 }, (_, at) => (at % 100 === 7 ? "x,Acer,\n" : row()));
       const file = new File(["id,name,tag\n", ...rows], "repeats.csv");
       const checked = await checkFile(file, { signal, format: "csv" });
-      const forecasts: Forecast[] = [];
-      await previewImport(checked, { client, onConflict, signal, onForecast: (forecast) => forecasts.push({ ...forecast }) });
-      expect(forecasts.map(({ isDone }) => isDone)).toEqual([false, false, false, false, true]);
-      const { fates, counts, reasons } = forecasts.at(-1)!;
+      const previews: Preview[] = [];
+      await previewImport(checked, { client, onConflict, signal, onPreview: (preview) => previews.push({ ...preview }) });
+      expect(previews.map(({ isDone }) => isDone)).toEqual([false, false, false, false, true]);
+      const { fates, counts, reasons } = previews.at(-1)!;
       const { created, unchanged, replaced, refused } = await client.importPlants(file, { onConflict });
       expect(counts).toEqual({ created, unchanged, replaced, refused });
       expect([...reasons.keys()]).toEqual(Array.from(fates.entries()).flatMap(([at, fate]) => (fate === "refused" ? [at] : [])));
@@ -270,7 +270,7 @@ describe("the forecast for a file", () => {
       },
     };
     const checked = await check("id,name\n1,Acer\n");
-    const previewed = previewImport(checked, { client: older, onConflict: "refuse", signal, onForecast: () => {} });
+    const previewed = previewImport(checked, { client: older, onConflict: "refuse", signal, onPreview: () => {} });
     expect(String(await rejectionOf(previewed))).toContain("upgrade it");
   });
 });

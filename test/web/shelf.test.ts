@@ -1,8 +1,8 @@
 import { describe, expect, it } from "bun:test";
 import { createClient } from "../../src/client/client.ts";
 import { readAsChosen } from "../../web/import/choices.ts";
-import { previewImport } from "../../web/import/forecast.ts";
-import type { Forecast } from "../../web/import/forecast.ts";
+import { previewImport } from "../../web/import/preview.ts";
+import type { Preview } from "../../web/import/preview.ts";
 import { guessFile } from "../../web/import/guess.ts";
 import { openFile } from "../../web/import/open-file.ts";
 import { NOTHING_SENT, sendFile } from "../../web/import/send-file.ts";
@@ -24,12 +24,12 @@ describe("the page's import of a table as people have it says before what become
       expect(checked.unusedColumns).toEqual([...unused]);
       const ofText = checked.csv.encoding === "windows-1252" ? [`read as ${checked.csv.encoding}`] : [];
       expect(/read as ([\w-]+)/.exec([...notes, ...ofText].join("\n"))?.[1]?.toLowerCase()).toBe(encoding);
-      let forecast: Forecast | undefined;
-      await previewImport(checked, { ...options, onForecast: (next) => (forecast = next) });
-      expect(forecast!.counts).toEqual({ created, unchanged, replaced: 0, refused: refused.length });
+      let preview: Preview | undefined;
+      await previewImport(checked, { ...options, onPreview: (next) => (preview = next) });
+      expect(preview!.counts).toEqual({ created, unchanged, replaced: 0, refused: refused.length });
       let sent: SentSoFar = NOTHING_SENT;
       await sendFile(checked, sent, { ...options, onProgress: (next) => (sent = next) });
-      expect(sent.counts).toEqual({ read: created + unchanged + refused.length, ...forecast!.counts });
+      expect(sent.counts).toEqual({ read: created + unchanged + refused.length, ...preview!.counts });
       expect(sent.problems.map(({ line }) => line)).toEqual([...refused]);
       const exported = await (await service.request("/plants/export")).text();
       for (const one of names) expect(exported).toContain(`"name":${JSON.stringify(one)}`);

@@ -27,13 +27,13 @@ export async function exportToFile({ client, notices, view }: Exporting, kind: E
   });
   const release = holdPage();
   let bytes = 0;
-  let toldAt = 0;
+  let lastShownAt = 0;
   const counted = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       bytes += chunk.length;
       controller.enqueue(chunk);
-      if (performance.now() - toldAt < DETAIL_MS) return;
-      toldAt = performance.now();
+      if (performance.now() - lastShownAt < DETAIL_MS) return;
+      lastShownAt = performance.now();
       notices.update(notice, { detail: megabytes(bytes) });
     },
   });

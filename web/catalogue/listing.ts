@@ -220,8 +220,8 @@ function placeOf(plant: Plant, { view: { sort }, plants }: Listed, others: reado
     return at !== -1 ? at : sort === "newest" ? 0 : undefined;
   }
   const isBefore = sort === "name" || sort === "-name" ? isBeforeByName : isBeforeById;
-  const isRising = sort === "id" || sort === "name";
-  const found = others.findIndex((other) => (isRising ? isBefore(plant, other) : isBefore(other, plant)));
+  const ascending = sort === "id" || sort === "name";
+  const found = others.findIndex((other) => (ascending ? isBefore(plant, other) : isBefore(other, plant)));
   return found === -1 ? undefined : found;
 }
 

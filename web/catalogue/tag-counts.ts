@@ -1,6 +1,6 @@
 import type { Client, Plant, PlantCount, TagCount } from "../../src/client/client.ts";
 import { tokenize } from "../../src/domain/terms.ts";
-import { isPassing } from "../failure-text.ts";
+import { isTransient } from "../failure-text.ts";
 import { createState } from "../state.ts";
 import type { State } from "../state.ts";
 import { filterOf } from "../view.ts";
@@ -48,7 +48,7 @@ export function createTagCounts(client: Client, views: State<View>): LiveTagCoun
       total.set({ ...count, view });
     } catch (thrown) {
       // The counts are beside the point: the table says what is wrong with the service.
-      if (isPassing(thrown)) loadLater();
+      if (isTransient(thrown)) loadLater();
     }
   }
   function loadLater(): void {

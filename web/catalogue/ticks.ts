@@ -120,11 +120,11 @@ export function createTicks({ client, listing, notices }: TicksOptions): Ticks {
       left.clear();
       publish();
       const notice = notices.add({ kind: "done", text: "Selecting…", action: { label: "Stop", run: () => mine.abort() } });
-      let toldAt = performance.now();
+      let lastShownAt = performance.now();
       try {
         await gather(mine.signal, (found) => {
-          if (performance.now() - toldAt < DETAIL_MS) return;
-          toldAt = performance.now();
+          if (performance.now() - lastShownAt < DETAIL_MS) return;
+          lastShownAt = performance.now();
           notices.update(notice, { detail: found.toLocaleString() });
         });
       } catch (thrown) {

@@ -5,7 +5,7 @@ import { useHold } from "../leaving.ts";
 import type { Notices } from "../notices.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { useShown } from "../ui/shown.ts";
-import { useForecast } from "./asked-forecast.ts";
+import { usePreview } from "./preview-state.ts";
 import { ChooseFile, PASTED } from "./choose-file.tsx";
 import { describe, ImportPreview } from "./import-preview.tsx";
 import { countsText, ImportResult, stoppedText } from "./import-result.tsx";
@@ -41,7 +41,7 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
       else notices.add({ kind: "problem", text: stoppedText(checked, progress, reason) });
     },
   });
-  const told = useForecast(step.kind === "preview" ? step.checked : undefined, { client: catalogue.client, onConflict });
+  const preview = usePreview(step.kind === "preview" ? step.checked : undefined, { client: catalogue.client, onConflict });
   // What has a number that was free is new: who takes it meanwhile is not to be replaced.
   const isNew = step.kind === "preview" && step.choices.ids?.kind === "free" && !step.isKnown;
   useEffect(() => {
@@ -97,7 +97,7 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
       {step.kind === "preview" && !losing ? (
         <ImportPreview
           step={step}
-          told={told}
+          preview={preview}
           isNew={isNew}
           onChoose={(choices) => void choose(step, choices)}
           onConflict={onConflict}
@@ -120,7 +120,7 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
   );
 }
 
-/** What is told first of a step, and read out. */
+/** What a step announces first, and screen readers read out. */
 function headlineOf(step: ImportStep): string {
   if (step.kind === "checking") return `Reading ${step.name}. Nothing is sent yet.`;
   if (step.kind === "preview") return describe(step.checked);

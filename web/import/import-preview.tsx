@@ -1,10 +1,10 @@
 import { MISSING } from "../../src/files/columns.ts";
-import type { AskedForecast } from "./asked-forecast.ts";
+import type { PreviewState } from "./preview-state.ts";
 import type { CheckedFile } from "./check-file.ts";
 import type { Choices } from "./choices.ts";
 import { ChooseColumns } from "./choose-columns.tsx";
-import { FATES, ForecastText } from "./forecast-text.tsx";
-import type { Fate } from "./forecast.ts";
+import { FATES, PreviewSummary } from "./preview-summary.tsx";
+import type { Fate } from "./preview.ts";
 import type { PreviewStep } from "./import-step.ts";
 import { ProblemList } from "./problem-list.tsx";
 import { UnusedColumns } from "./unused-columns.tsx";
@@ -12,7 +12,7 @@ import type { OnConflict } from "./send-file.ts";
 
 type ImportPreviewProps = Readonly<{
   step: PreviewStep;
-  told: AskedForecast;
+  preview: PreviewState;
   /** Whether each row gets a number that was free: there is nothing to replace. */
   isNew: boolean;
   onChoose: (choices: Choices) => void;
@@ -41,9 +41,9 @@ const FAILURES = new Map<string, string>([
 const FORMATS = { csv: "CSV", ndjson: "NDJSON" } as const;
 
 /** What is in a file, and what is wrong with it. */
-export function ImportPreview({ step, told, isNew, onChoose, onConflict, onChange, onSend, onBack }: ImportPreviewProps) {
+export function ImportPreview({ step, preview: state, isNew, onChoose, onConflict, onChange, onSend, onBack }: ImportPreviewProps) {
   const { checked, notes, choices, read } = step;
-  const { forecast, failure: forecastFailure } = told;
+  const { preview, failure: previewFailure } = state;
   const { rows, refused, plants, problems, unusedColumns, failure } = checked;
   const good = rows - refused;
   return (
@@ -65,10 +65,10 @@ export function ImportPreview({ step, told, isNew, onChoose, onConflict, onChang
       ))}
       {checked.names.length === 0 ? null : <ChooseColumns step={step} onChoose={onChoose} />}
       <UnusedColumns columns={unusedColumns} />
-      <ForecastText checked={checked} forecast={forecast} reason={forecastFailure} />
+      <PreviewSummary checked={checked} preview={preview} reason={previewFailure} />
       <ProblemList
-        problems={forecast && forecast.problems.length > 0 ? forecast.problems : problems}
-        total={forecast?.isDone ? forecast.counts.refused : refused}
+        problems={preview && preview.problems.length > 0 ? preview.problems : problems}
+        total={preview?.isDone ? preview.counts.refused : refused}
       />
       {plants.length === 0 ? null : (
         <table class="ruled import-preview">
@@ -87,7 +87,7 @@ export function ImportPreview({ step, told, isNew, onChoose, onConflict, onChang
                 <td class="number">{String(id)}</td>
                 <td>{name}</td>
                 <td>{tag ?? ""}</td>
-                <td>{toFate(forecast?.fates[row])}</td>
+                <td>{toFate(preview?.fates[row])}</td>
               </tr>
             ))}
           </tbody>

@@ -16,7 +16,7 @@ const SLOTS_MIN = 1 << 10;
 
 /**
  * A table of the ids of a file, 40 bytes for each, because a Map of a million of them takes five times as much.
- * Contents are compared by a hash of 32 bits: this only foretells what the service decides.
+ * Contents are compared by a hash of 32 bits: this only predicts what the service decides.
  */
 export function findRepeats(): Repeats {
   let ids = new BigInt64Array(SLOTS_MIN);

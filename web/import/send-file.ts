@@ -2,7 +2,7 @@ import { ServiceError, UnexpectedAnswerError } from "../../src/client/client.ts"
 import type { Client, ImportProblem, ImportSummary } from "../../src/client/client.ts";
 import { toCsvQuery } from "../../src/files/csv-options.ts";
 import type { CsvOptions } from "../../src/files/csv-options.ts";
-import { isPassing } from "../failure-text.ts";
+import { isTransient } from "../failure-text.ts";
 import type { CheckedFile } from "./check-file.ts";
 import { pickRows, sliceBody, toFileProblem } from "./slices.ts";
 import type { Slice } from "./slices.ts";
@@ -104,7 +104,7 @@ export async function sendSlice(
     } catch (thrown) {
       // Without a network a try tells nothing: a walk through a cellar would end the import.
       if ((navigator as { onLine?: boolean }).onLine === false) tries = Math.min(tries, TRIES_OFFLINE);
-      if (tries >= TRIES || !isPassing(thrown)) throw thrown;
+      if (tries >= TRIES || !isTransient(thrown)) throw thrown;
       onWait();
       const asked =
         thrown instanceof ServiceError || thrown instanceof UnexpectedAnswerError ? Math.min(thrown.retryAfterMs ?? 0, ASKED_MS_MAX) : 0;

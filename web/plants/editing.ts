@@ -119,7 +119,7 @@ export function useEditing({ id, catalogue, notices, onClose }: EditingOptions):
   }
 
   /** Those who give up what was sent without a response can undo it: it may have been saved. */
-  function tellUnheard(): void {
+  function offerUndo(): void {
     const change = unheard.current;
     if (!isBusy && change)
       bulkChanges.offerEdit(change, { kind: "problem", text: `It is not certain that ${quote(change.to.name)} is saved.` });
@@ -148,7 +148,7 @@ export function useEditing({ id, catalogue, notices, onClose }: EditingOptions):
     keepTheirs() {
       if (step.kind !== "conflict") return;
       typed.forget();
-      tellUnheard();
+      offerUndo();
       onClose();
     },
     discard() {
@@ -161,7 +161,7 @@ export function useEditing({ id, catalogue, notices, onClose }: EditingOptions):
     leave() {
       // What is on its way may not be saved.
       if (!isBusy) typed.forget();
-      tellUnheard();
+      offerUndo();
       onClose();
     },
   };

@@ -8,14 +8,14 @@ export const STATEMENT_MS_MAX = 60_000;
 /** Everything is read page by page, in no transaction: nobody waits for that, vacuum neither. */
 export const CHECK_OPTIONS = { statementMs: STATEMENT_MS_MAX, isRepeatable: true };
 
-/** False also where a relative of PostgreSQL does not know what is asked. */
+/** False also where a PostgreSQL-compatible database does not support the query. */
 export async function isTrue(execute: Execute, statement: Statement): Promise<boolean> {
-  const [[answer] = []] = (await askIfKnown<[answer: string | null]>(execute, statement)) ?? [];
+  const [[answer] = []] = (await queryIfSupported<[answer: string | null]>(execute, statement)) ?? [];
   return answer === "t";
 }
 
-/** Undefined where a relative of PostgreSQL does not know what is asked. */
-export async function askIfKnown<Row extends unknown[]>(
+/** Undefined where a PostgreSQL-compatible database does not support the query. */
+export async function queryIfSupported<Row extends unknown[]>(
   execute: Execute,
   statement: Statement,
   values: string[] = [],

@@ -3,7 +3,7 @@ import { describeFailure } from "../../runtime/system-failure.ts";
 import { look, lookAtTokens, NAMED_MAX, someOf } from "../check.ts";
 import type { CheckStep, FirstTokenFile, Look } from "../check.ts";
 import { sizeOf } from "../page.ts";
-import { askIfKnown, CHECK_OPTIONS, isTrue, STATEMENT_MS_MAX } from "./check-query.ts";
+import { queryIfSupported, CHECK_OPTIONS, isTrue, STATEMENT_MS_MAX } from "./check-query.ts";
 import { COUNT_SHARDS, FIND_WRONG, HAS_UNKEYED, MEND_WRONG } from "./check-statements.ts";
 import { lookAtColumns } from "./column-check.ts";
 import { listTokenRows, walkPlants } from "./contents.ts";
@@ -12,7 +12,7 @@ import { parseHosts } from "./engine/hosts.ts";
 import { INDEX } from "./engine/index-build.ts";
 import { SERVER_MS_MAX, openPool } from "./engine/pool.ts";
 import type { Execute } from "./engine/retry.ts";
-import { meetOthers } from "./engine/promotion.ts";
+import { checkStandbys } from "./engine/promotion.ts";
 import { readVersion, SCHEMA, VERSION } from "./engine/schema.ts";
 import { UnfitError } from "./engine/requirements.ts";
 import { explain, runUnlimited, startUp } from "./engine/startup.ts";
@@ -26,7 +26,7 @@ type CheckOptions = Readonly<{ url: string; firstToken: FirstTokenFile }>;
 export async function* checkPostgresStore({ url, firstToken }: CheckOptions): AsyncGenerator<CheckStep, void, void> {
   const { hosts, database, execute } = open(url);
   try {
-    await meetOthers(hosts);
+    await checkStandbys(hosts);
     const tables = await lookAtTables(execute).catch((reason: unknown) => {
       throw explain(reason, hosts.name);
     });
@@ -83,7 +83,7 @@ async function lookAtTables(execute: Execute): Promise<Look> {
 
 /** False if the server has no Citus, or plants are not distributed. */
 async function isSharded(execute: Execute): Promise<boolean> {
-  const [[shards] = []] = (await askIfKnown<[shards: bigint]>(execute, COUNT_SHARDS)) ?? [];
+  const [[shards] = []] = (await queryIfSupported<[shards: bigint]>(execute, COUNT_SHARDS)) ?? [];
   return shards !== undefined && shards > 0n;
 }
 

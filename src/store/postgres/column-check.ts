@@ -1,6 +1,6 @@
 import { look, someOf } from "../check.ts";
 import type { Look } from "../check.ts";
-import { askIfKnown, isTrue } from "./check-query.ts";
+import { queryIfSupported, isTrue } from "./check-query.ts";
 import { LIST_COLUMNS, LIST_HOOKS, LIST_KEYLESS } from "./check-statements.ts";
 import type { Execute } from "./engine/retry.ts";
 import { SCHEMA } from "./engine/schema.ts";
@@ -29,7 +29,7 @@ const ADDED = "plants.added";
 
 /** Says what somebody else has made of our tables. */
 export async function* lookAtColumns(execute: Execute): AsyncGenerator<Look, void, void> {
-  const rows = (await askIfKnown<[name: string, type: string, hasDefault: string]>(execute, LIST_COLUMNS)) ?? [];
+  const rows = (await queryIfSupported<[name: string, type: string, hasDefault: string]>(execute, LIST_COLUMNS)) ?? [];
   const types = new Map(rows.map(([name, type]) => [name, type]));
   const others = Object.entries(COLUMN_TYPES).flatMap(([name, type]) => {
     const [table, column] = name.split(".");
@@ -40,11 +40,11 @@ export async function* lookAtColumns(execute: Execute): AsyncGenerator<Look, voi
   const undated = isUndated
     ? [`${ADDED} has no default: ALTER TABLE plants ALTER added SET DEFAULT (extract(epoch FROM now()) * 1000000)::bigint`]
     : [];
-  const keyless = (await askIfKnown<[table: string]>(execute, LIST_KEYLESS)) ?? [];
+  const keyless = (await queryIfSupported<[table: string]>(execute, LIST_KEYLESS)) ?? [];
   const unkeyed = keyless.map(([table]) => `${table} has no primary key: ALTER TABLE ${table} ADD PRIMARY KEY (id)`);
   const faults = [...others, ...undated, ...unkeyed];
   if (faults.length > 0) yield look("columns", "wrong", someOf(faults));
-  const hooks = (await askIfKnown<[name: string]>(execute, LIST_HOOKS)) ?? [];
+  const hooks = (await queryIfSupported<[name: string]>(execute, LIST_HOOKS)) ?? [];
   if (hooks.length > 0)
     yield look("columns", "note", `constraints and triggers may refuse or change plants: ${someOf(hooks.map(([name]) => name))}`);
   if (!(await isTrue(execute, SCHEMA.isAllowed)))

@@ -1,6 +1,6 @@
 import { look, someOf } from "../check.ts";
 import type { Look } from "../check.ts";
-import { askIfKnown, CHECK_OPTIONS, isTrue } from "./check-query.ts";
+import { queryIfSupported, CHECK_OPTIONS, isTrue } from "./check-query.ts";
 import { checkIndex, COUNT_DAMAGED_PAGES, FIND_AMCHECK, IS_ORDER_OUTDATED, LIST_INDEXES } from "./check-statements.ts";
 import { isDamage } from "./engine/failure.ts";
 import { INDEX } from "./engine/index-build.ts";
@@ -26,7 +26,7 @@ export async function* lookAtIndexes(database: Database, execute: Execute): Asyn
       "note",
       "the system orders text in another way than before: REINDEX DATABASE, then ALTER DATABASE … REFRESH COLLATION VERSION",
     );
-  const [[damaged] = []] = (await askIfKnown<[damaged: bigint]>(execute, COUNT_DAMAGED_PAGES)) ?? [];
+  const [[damaged] = []] = (await queryIfSupported<[damaged: bigint]>(execute, COUNT_DAMAGED_PAGES)) ?? [];
   // It counts those that were mended since, too. One that cannot be read now ends the check.
   if (damaged !== undefined && damaged > 0n)
     yield look("pages", "note", `the server has found ${damaged} damaged pages: see its log. If they are mended, SELECT pg_stat_reset()`);
@@ -40,7 +40,7 @@ function listIndexes(execute: Execute): Promise<IndexRow[]> {
 
 /** Whether somebody, such as another replica, builds an index of our tables now. */
 export async function isBuilding(execute: Execute): Promise<boolean> {
-  const builds = await Promise.all(["store.plants", "store.tokens"].map((table) => askIfKnown(execute, INDEX.progress(table))));
+  const builds = await Promise.all(["store.plants", "store.tokens"].map((table) => queryIfSupported(execute, INDEX.progress(table))));
   return builds.some((rows) => rows !== undefined && rows.length > 0);
 }
 
@@ -54,7 +54,7 @@ export async function findLeftovers(execute: Execute): Promise<readonly string[]
 
 /** The schema of the extension; undefined where the server cannot compare indexes. */
 export async function findAmcheck(execute: Execute): Promise<string | undefined> {
-  return (await askIfKnown<[schema: string]>(execute, FIND_AMCHECK))?.[0]?.[0];
+  return (await queryIfSupported<[schema: string]>(execute, FIND_AMCHECK))?.[0]?.[0];
 }
 
 /** Indexes that are not as their table; undefined where the server cannot compare them. */

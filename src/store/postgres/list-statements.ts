@@ -100,8 +100,8 @@ function listsFrom(from: string, sorting: string, name: string) {
  * its frequency, so only the statement without a filter has a name.
  */
 export const LISTS = {
-  rising: listsFrom("id >= $1::bigint", "id", "list_plants"),
-  falling: listsFrom("id <= $1::bigint", "id DESC", "list_plants_falling"),
+  ascending: listsFrom("id >= $1::bigint", "id", "list_plants"),
+  descending: listsFrom("id <= $1::bigint", "id DESC", "list_plants_falling"),
 } as const;
 
 const UP_TO = "id >= $1::bigint AND id <= $4::bigint";

@@ -23,16 +23,16 @@ export const LOOKED_AT_MAX = 1000;
 const ROWS_MAX = 2 * SORTED_MAX;
 
 function orderOf(order: Order) {
-  const { isRising } = ORDERS[order];
+  const { ascending } = ORDERS[order];
   const { by, key, given, end } = COLUMNS[ORDERS[order].by];
   const sort = (direction: string) => `${by}${direction}, id${direction}`;
   return {
     by,
     key: `${key} AS key`,
-    from: `(${by}, id) ${isRising ? ">=" : "<="} (${given}, $4::bigint)`,
-    to: `(${by}, id) ${isRising ? "<=" : ">="} (${end}, $6::bigint)`,
-    sorting: sort(isRising ? "" : " DESC"),
-    back: sort(isRising ? " DESC" : ""),
+    from: `(${by}, id) ${ascending ? ">=" : "<="} (${given}, $4::bigint)`,
+    to: `(${by}, id) ${ascending ? "<=" : ">="} (${end}, $6::bigint)`,
+    sorting: sort(ascending ? "" : " DESC"),
+    back: sort(ascending ? " DESC" : ""),
   };
 }
 

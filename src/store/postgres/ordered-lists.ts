@@ -102,25 +102,25 @@ async function findStale(rows: readonly Row[]): Promise<NewPlant[]> {
 
 /** The first place behind another one, or of all. Undefined when there can be none. */
 function behind(order: Order, after: Place | undefined): Place | undefined {
-  const { by, isRising } = ORDERS[order];
-  const first = { name: isRising ? "" : LAST_KEY, time: String(isRising ? PLANT_ID_MIN : PLANT_ID_MAX) }[by];
-  const firstId = isRising ? PLANT_ID_MIN : PLANT_ID_MAX;
+  const { by, ascending } = ORDERS[order];
+  const first = { name: ascending ? "" : LAST_KEY, time: String(ascending ? PLANT_ID_MIN : PLANT_ID_MAX) }[by];
+  const firstId = ascending ? PLANT_ID_MIN : PLANT_ID_MAX;
   if (after === undefined) return { key: first, id: firstId };
-  const id = idBehind({ after: after.id, isFalling: !isRising });
+  const id = idBehind({ after: after.id, descending: !ascending });
   if (id !== undefined) return { key: after.key, id };
-  const key = by === "name" ? nameKeyBehind(after.key, isRising) : timeBehind(after.key, isRising);
+  const key = by === "name" ? nameKeyBehind(after.key, ascending) : timeBehind(after.key, ascending);
   return key === undefined ? undefined : { key, id: firstId };
 }
 
 /** Behind all places. */
 function lastOf(order: Order): Place {
-  const { by, isRising } = ORDERS[order];
-  const id = isRising ? PLANT_ID_MAX : PLANT_ID_MIN;
-  return { key: { name: isRising ? LAST_KEY : "", time: String(id) }[by], id };
+  const { by, ascending } = ORDERS[order];
+  const id = ascending ? PLANT_ID_MAX : PLANT_ID_MIN;
+  return { key: { name: ascending ? LAST_KEY : "", time: String(id) }[by], id };
 }
 
-function timeBehind(time: string, isRising: boolean): string | undefined {
-  const next = BigInt(time) + (isRising ? 1n : -1n);
+function timeBehind(time: string, ascending: boolean): string | undefined {
+  const next = BigInt(time) + (ascending ? 1n : -1n);
   return BigInt.asIntN(64, next) === next ? String(next) : undefined;
 }
 
@@ -128,8 +128,8 @@ function timeBehind(time: string, isRising: boolean): string | undefined {
 const LAST_KEY = "ff".repeat(301);
 
 /** A key that is behind this one, with none of a name in between. */
-function nameKeyBehind(key: string, isRising: boolean): string | undefined {
-  if (isRising) return `${key}00`;
+function nameKeyBehind(key: string, ascending: boolean): string | undefined {
+  if (ascending) return `${key}00`;
   if (key === "") return undefined;
   const [head, last] = [key.slice(0, -2), Number.parseInt(key.slice(-2), 16)];
   return last === 0 ? head : head + (last - 1).toString(16).padStart(2, "0") + LAST_KEY;

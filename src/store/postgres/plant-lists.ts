@@ -70,10 +70,10 @@ const FEW = 10;
 
 /** `reach`: of the pages before, on Citus. Only lists without a filter use it. */
 export async function list(execute: Execute, query: ListQuery, reach?: PageReach): Promise<Page> {
-  const { limit, bytesMax, tag, words, isFalling = false } = query;
+  const { limit, bytesMax, tag, words, descending = false } = query;
   const from = idBehind(query);
   if (from === undefined) return { plants: [], isLast: true };
-  const { plants, withWords } = LISTS[isFalling ? "falling" : "rising"];
+  const { plants, withWords } = LISTS[descending ? "descending" : "ascending"];
   const filter = tag === undefined ? "all" : tag === null ? "withoutTag" : "ofTag";
   async function read(page: Reading["page"], more: readonly unknown[] = filterValues(query)): Promise<Page> {
     const valuesFor = (bytes: number) => [from, limit + 1, bytes, ...more];
@@ -83,7 +83,7 @@ export async function list(execute: Execute, query: ListQuery, reach?: PageReach
     );
   }
   if (words.length > 0) return search((way) => read(withWords[filter][way]), { limit, areWorkers: reach !== undefined });
-  if (filter !== "all" || isFalling || !reach) return read(plants[filter]);
+  if (filter !== "all" || descending || !reach) return read(plants[filter]);
   const end = reach.endOf(from, limit + 1);
   const near = end === undefined ? undefined : await read(LIST_PLANTS_UP_TO, [end]);
   const page = near && !near.isLast ? near : await read(plants.all);
@@ -92,7 +92,7 @@ export async function list(execute: Execute, query: ListQuery, reach?: PageReach
   return page;
 }
 
-type Ways = keyof (typeof LISTS)["rising"]["withWords"]["all"];
+type Ways = keyof (typeof LISTS)["ascending"]["withWords"]["all"];
 
 /** Reads a page of what has some words, in whichever way costs little. */
 async function search(read: (way: Ways) => Promise<Page>, { limit, areWorkers }: Readonly<{ limit: number; areWorkers: boolean }>) {

@@ -67,14 +67,14 @@ const SLOW_STATEMENT_MS = 30_000;
  *
  * @limit PostgreSQL: least time for the attempts of a list, search, count or page of an export
  */
-const LIST_PATIENCE_MS = 4500;
+const LIST_RETRY_MS = 4500;
 
 /**
  * How long an import waits for the database, so that a failover breaks off no file. In milliseconds.
  *
  * @limit PostgreSQL: least time for the attempts of an import
  */
-const IMPORT_PATIENCE_MS = 15_000;
+const IMPORT_RETRY_MS = 15_000;
 
 /** How long closing waits for a hung server, in milliseconds. */
 const CLOSE_MS_MAX = 1000;
@@ -99,33 +99,33 @@ export function openServer({ hosts, queueWaitMs, log, behind }: ServerOptions): 
     };
   }
 
-  const write = withRetries({ database: pools.writes, health, patienceMs: queueWaitMs });
-  const read = withRetries({ database: pools.reads, health, patienceMs: queueWaitMs });
+  const write = withRetries({ database: pools.writes, health, retryMs: queueWaitMs });
+  const read = withRetries({ database: pools.reads, health, retryMs: queueWaitMs });
   const execute = {
     writes: whileFit(write),
     reads: read,
-    lists: withRetries({ database: pools.lists, health, behind, patienceMs: Math.max(queueWaitMs, LIST_PATIENCE_MS) }),
-    imports: whileFit(withRetries({ database: pools.imports, health, patienceMs: IMPORT_PATIENCE_MS })),
-    probes: withRetries({ database: pools.probes, health, patienceMs: queueWaitMs }),
+    lists: withRetries({ database: pools.lists, health, behind, retryMs: Math.max(queueWaitMs, LIST_RETRY_MS) }),
+    imports: whileFit(withRetries({ database: pools.imports, health, retryMs: IMPORT_RETRY_MS })),
+    probes: withRetries({ database: pools.probes, health, retryMs: queueWaitMs }),
   };
   return {
     pools,
     execute,
     health,
     watch(statement, { follow, onMissing }) {
-      const tellLock = watchLocks(execute.probes, log);
-      const tellIndexes = watchIndexes(execute.probes, log);
-      const tellClock = watchClock({ execute: execute.probes, now: Date.now, log });
-      const tellOthers = watchOthers(hosts, log);
+      const checkLocks = watchLocks(execute.probes, log);
+      const checkIndexes = watchIndexes(execute.probes, log);
+      const checkClock = watchClock({ execute: execute.probes, now: Date.now, log });
+      const checkOthers = watchOthers(hosts, log);
       health.watch(async ({ isWrite, isUnsent }) => {
         // Not waited for: one of them may be away. What they say ends connections to this one.
-        if (isWrite) void tellOthers();
+        if (isWrite) void checkOthers();
         const refusal = (await findRefusal(execute.probes)) ?? (await findMissingRight(execute.probes, onMissing));
         // They only tell: whatever comes of it is no trouble.
         if (isWrite) {
-          void tellLock().catch(() => {});
-          void tellClock().catch(() => {});
-          if (!refusal) await tellIndexes().catch(() => {});
+          void checkLocks().catch(() => {});
+          void checkClock().catch(() => {});
+          if (!refusal) await checkIndexes().catch(() => {});
         }
         // A look has a connection of its own, also while there is none for changes, or for the token of each request.
         if (isUnsent && !refusal) await read(FIND_READER, [], { isRepeatable: true });

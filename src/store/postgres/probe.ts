@@ -17,7 +17,7 @@ export const PROBE_BEGIN = { text: "BEGIN" } as const satisfies Statement;
 const PROBE_END = { text: "ROLLBACK" } as const satisfies Statement;
 
 /** The last plant of all. */
-const LAST = { limit: 1, bytesMax: 1, after: undefined, tag: undefined, words: [], isFalling: true } as const;
+const LAST = { limit: 1, bytesMax: 1, after: undefined, tag: undefined, words: [], descending: true } as const;
 
 /** One in each part of the key space, so that shards by range or by hash all get some. */
 const PLANTS = 32n;
@@ -49,7 +49,7 @@ export async function probe(database: Database, { name, random, log }: ProbeOpti
     }
   } catch (reason) {
     const thrown = reason instanceof PlantStoreError && reason.cause !== undefined ? reason.cause : reason;
-    if (mayPass(thrown)) return log.warn("probe_failed", { reason: thrown });
+    if (isTransientRefusal(thrown)) return log.warn("probe_failed", { reason: thrown });
     const seen = (thrown instanceof Error ? thrown.message : String(thrown)).replace(/\.$/, "");
     throw new UnfitError(
       `${name} does not do what the store relies on. A probe that leaves nothing behind saw: ${seen}. ` +
@@ -60,10 +60,10 @@ export async function probe(database: Database, { name, random, log }: ProbeOpti
 }
 
 /** Whether the database may do it later: it is away, read-only, full or slow now. */
-function mayPass(thrown: unknown): boolean {
+function isTransientRefusal(thrown: unknown): boolean {
   if (thrown instanceof Mismatch) return false;
-  const { error, isPassing } = judge(thrown);
-  return isPassing || (error !== undefined && error.code !== "store_unavailable");
+  const { error, isTransient } = judge(thrown);
+  return isTransient || (error !== undefined && error.code !== "store_unavailable");
 }
 
 async function tryStatements(execute: Execute, random: () => number): Promise<void> {

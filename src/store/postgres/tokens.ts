@@ -94,10 +94,10 @@ export function createTokens({ execute, limits, meter }: TokensOptions): Tokens 
     return isThere ? "created" : "taken";
   }
 
-  async function revoke({ id, at, isKeepingChildren }: TokenChange & { kind: "revoke" }): Promise<TokenOutcome> {
+  async function revoke({ id, at, cascade }: TokenChange & { kind: "revoke" }): Promise<TokenOutcome> {
     const [row] = await execute.writes<[wasValid: string]>(REVOKE_TOKEN, [toColumn(id), at], how);
     if (!row) return undefined;
-    const children = isKeepingChildren ? [] : await revokeChildren(toColumn(id), at);
+    const children = cascade ? await revokeChildren(toColumn(id), at) : [];
     return [...(row[0] === "t" ? [id] : []), ...children];
   }
 

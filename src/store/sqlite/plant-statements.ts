@@ -22,12 +22,12 @@ export function preparePlantReads(db: DatabaseSync) {
   const commit = db.prepare("COMMIT");
   const plant = readPlants("WHERE id = ?");
   const plants = {
-    rising: readPlants("WHERE id >= ? ORDER BY id LIMIT ?"),
-    falling: readPlants("WHERE id <= ? ORDER BY id DESC LIMIT ?"),
+    ascending: readPlants("WHERE id >= ? ORDER BY id LIMIT ?"),
+    descending: readPlants("WHERE id <= ? ORDER BY id DESC LIMIT ?"),
   };
   const plantsOfTag = {
-    rising: readPlants("WHERE tag = ? AND id >= ? ORDER BY id LIMIT ?"),
-    falling: readPlants("WHERE tag = ? AND id <= ? ORDER BY id DESC LIMIT ?"),
+    ascending: readPlants("WHERE tag = ? AND id >= ? ORDER BY id LIMIT ?"),
+    descending: readPlants("WHERE tag = ? AND id <= ? ORDER BY id DESC LIMIT ?"),
   };
   const total = db.prepare(`SELECT ${TOTAL} AS plants`);
   const countOfTag = db.prepare("SELECT count(*) AS plants FROM (SELECT 1 FROM plants WHERE tag = ? LIMIT ?)");
@@ -59,7 +59,7 @@ export function preparePlantReads(db: DatabaseSync) {
       const page = openPage({ limit, bytesMax });
       const from = idBehind(start);
       if (from === undefined) return page.close();
-      const direction = start.isFalling ? "falling" : "rising";
+      const direction = start.descending ? "descending" : "ascending";
       const rows =
         typeof tag === "string" ? plantsOfTag[direction].iterate(tag, from, limit + 1) : plants[direction].iterate(from, limit + 1);
       for (const row of rows as Iterable<PlantRow>) if (!page.add(toPlant(row))) break;

@@ -61,9 +61,9 @@ export function prepareTokenWrites(db: DatabaseSync) {
     return insert.run(...values).changes === 1;
   }
 
-  function revokeFamily({ id, at, isKeepingChildren }: TokenChange & { kind: "revoke" }): TokenOutcome {
+  function revokeFamily({ id, at, cascade }: TokenChange & { kind: "revoke" }): TokenOutcome {
     if (!find.get(id)) return undefined;
-    const revoked = [...revoke.all(at, id), ...(isKeepingChildren ? [] : revokeChildren.all(at, id))];
+    const revoked = [...revoke.all(at, id), ...(cascade ? revokeChildren.all(at, id) : [])];
     return revoked.map((row) => String(row["id"]));
   }
 

@@ -265,7 +265,7 @@ function openCsv(headers: Fields): void {
 
 function listOne(text: string): unknown {
   const plants = storeOf(plantOf(text));
-  const plantsFor = queuePlants(plants, { queue: turns, isPatient: false });
+  const plantsFor = queuePlants(plants, { queue: turns, noTimeout: false });
   return listHandlers({ plants, plantsFor, represent: createRepresent() }).listPlants(LIST_CALL as never);
 }
 

@@ -38,7 +38,7 @@ export type Verdict = Readonly<{
   /** The error that a caller may see. Undefined for what no machine can cause: that is a bug. */
   error: PlantStoreError | undefined;
   /** Whether a retry may succeed. */
-  isPassing: boolean;
+  isTransient: boolean;
   /** Whether it is certain that nothing changed. */
   isUndone: boolean;
 }>;
@@ -58,8 +58,8 @@ const EXHAUSTED: readonly (string | undefined)[] = ["GetNewTransactionId", "GetN
 // SQLSTATE, a class or a full code (postgresql.org/docs/current/errcodes-appendix.html).
 const REFUSED = ["22", "23", "54", "P0"];
 const BUGS = ["42601", "42804", "42846", "42883", "42P02", "42P18"];
-const UNDONE_AND_PASSING = ["40001", "40P01", "55P03", "25006"];
-const PASSING = ["08", "40003", "53", "57P", "58"];
+const UNDONE_AND_TRANSIENT = ["40001", "40P01", "55P03", "25006"];
+const TRANSIENT = ["08", "40003", "53", "57P", "58"];
 const DISK_FULL = "53100";
 const QUERY_CANCELED = "57014";
 
@@ -74,7 +74,7 @@ export function isReadOnly(thrown: unknown): boolean {
  */
 export function isRefused(thrown: unknown): boolean {
   if (!(thrown instanceof DatabaseError) || isExhausted(thrown)) return false;
-  const isRaised = thrown.routine === RAISED && !UNDONE_AND_PASSING.includes(thrown.code ?? "");
+  const isRaised = thrown.routine === RAISED && !UNDONE_AND_TRANSIENT.includes(thrown.code ?? "");
   return isRaised || REFUSED.some((code) => thrown.code?.startsWith(code));
 }
 
@@ -127,23 +127,23 @@ export function isConflict(thrown: unknown): boolean {
 }
 
 export function judge(thrown: unknown): Verdict {
-  if (thrown instanceof PlantStoreError) return { error: thrown, isPassing: false, isUndone: true };
+  if (thrown instanceof PlantStoreError) return { error: thrown, isTransient: false, isUndone: true };
   const reason = thrown instanceof UnsentError ? thrown.cause : thrown;
   const state = sqlStateOf(reason);
   // A connection that broke, or a statement that was given up: its outcome is unknown.
   if (state === undefined)
-    return unavailable(reason instanceof LateError ? undefined : thrown, { isPassing: true, isUndone: thrown instanceof UnsentError });
+    return unavailable(reason instanceof LateError ? undefined : thrown, { isTransient: true, isUndone: thrown instanceof UnsentError });
   const starts = (codes: readonly string[]): boolean => codes.some((code) => state.startsWith(code));
-  if (isRefused(reason) || starts(BUGS)) return { error: undefined, isPassing: false, isUndone: true };
-  if (state === DISK_FULL) return { error: new PlantStoreError("store_full", { cause: thrown }), isPassing: false, isUndone: true };
-  if (state === QUERY_CANCELED) return { error: new PlantStoreError("overloaded", { cause: thrown }), isPassing: false, isUndone: true };
-  if (starts(UNDONE_AND_PASSING) || isForgotten(reason) || isExhausted(reason))
-    return unavailable(thrown, { isPassing: true, isUndone: true });
-  return unavailable(thrown, { isPassing: starts(PASSING), isUndone: thrown instanceof UnsentError || !starts(PASSING) });
+  if (isRefused(reason) || starts(BUGS)) return { error: undefined, isTransient: false, isUndone: true };
+  if (state === DISK_FULL) return { error: new PlantStoreError("store_full", { cause: thrown }), isTransient: false, isUndone: true };
+  if (state === QUERY_CANCELED) return { error: new PlantStoreError("overloaded", { cause: thrown }), isTransient: false, isUndone: true };
+  if (starts(UNDONE_AND_TRANSIENT) || isForgotten(reason) || isExhausted(reason))
+    return unavailable(thrown, { isTransient: true, isUndone: true });
+  return unavailable(thrown, { isTransient: starts(TRANSIENT), isUndone: thrown instanceof UnsentError || !starts(TRANSIENT) });
 }
 
 /** Without a cause, the database is late, and may only be slow. */
-function unavailable(cause: unknown, how: Readonly<{ isPassing: boolean; isUndone: boolean }>): Verdict {
+function unavailable(cause: unknown, how: Readonly<{ isTransient: boolean; isUndone: boolean }>): Verdict {
   return { error: new PlantStoreError("store_unavailable", cause === undefined ? {} : { cause }), ...how };
 }
 

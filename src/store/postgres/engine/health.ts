@@ -26,7 +26,7 @@ const WATCH_MS = 1000;
 const TROUBLE_MS = 250;
 
 /** How often the log may say that there is trouble, in milliseconds: some faults heal and come back all the time. */
-const TOLD_MS = 10_000;
+const LOG_INTERVAL_MS = 10_000;
 
 /** One probe in so many writes, also when nobody sends requests: only a write shows that the standby is missing. */
 const PROBES_A_WRITE = 10;
@@ -36,8 +36,8 @@ const LATE =
 
 export function createHealth(log: Log): Health {
   let trouble: PlantStoreError | undefined;
-  let isTold = false;
-  let toldAt = -Infinity;
+  let isLogged = false;
+  let lastLoggedAt = -Infinity;
   let refusal: PlantStoreError | undefined;
   /** Whether a statement failed or was late: the next probe writes. */
   let isDoubted = false;
@@ -81,15 +81,15 @@ export function createHealth(log: Log): Health {
     // A look that is under way then fails because its connection ends.
     if (isClosed) return;
     trouble = error;
-    if (isTold || performance.now() - toldAt < TOLD_MS) return;
-    isTold = true;
-    toldAt = performance.now();
+    if (isLogged || performance.now() - lastLoggedAt < LOG_INTERVAL_MS) return;
+    isLogged = true;
+    lastLoggedAt = performance.now();
     log.error("store_trouble", { reason });
   }
 
   function heal(): void {
-    if (isTold) log.info("store_healed");
-    isTold = false;
+    if (isLogged) log.info("store_healed");
+    isLogged = false;
     isUnsent = false;
     trouble = undefined;
   }
@@ -109,7 +109,7 @@ export function createHealth(log: Log): Health {
       if (error) throw error;
     },
     checkFit() {
-      if (refusal?.cause instanceof UnfitError && !refusal.cause.isPassing) throw refusal;
+      if (refusal?.cause instanceof UnfitError && !refusal.cause.isTransient) throw refusal;
     },
     watch(how) {
       probe = how;

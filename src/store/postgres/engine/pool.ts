@@ -213,7 +213,7 @@ async function connectToAny(pool: pg.Pool, { serversMax, connectionsMax, limitMs
 /** Whether another server may let us in: this one is away, full, or a standby. */
 function mayAnotherDo(thrown: unknown): boolean {
   if (!(thrown instanceof UnsentError)) return false;
-  return thrown.cause instanceof UnfitError ? thrown.cause.isPassing : judge(thrown).isPassing;
+  return thrown.cause instanceof UnfitError ? thrown.cause.isTransient : judge(thrown).isTransient;
 }
 
 /** The same with the server in use. */

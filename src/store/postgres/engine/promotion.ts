@@ -8,22 +8,22 @@ import { FIND_READER, OvertakenError } from "./requirements.ts";
  * Connects to the servers that are not in use. If one of them was promoted since, all connections to the one in use end.
  * Resolves with the names of those that go on as a primary although another one was promoted.
  */
-export async function meetOthers(hosts: Hosts): Promise<readonly string[]> {
+export async function checkStandbys(hosts: Hosts): Promise<readonly string[]> {
   const names = await Promise.all(hosts.others().map(async (server) => ((await isOvertaken(server)) ? [server.name] : [])));
   return names.flat();
 }
 
 /** Does the same, one look at a time, and tells them in the log, each once while it goes on. */
 export function watchOthers(hosts: Hosts, log: Log): () => Promise<void> {
-  let told: readonly string[] = [];
+  let logged: readonly string[] = [];
   let isLooking = false;
 
   return async () => {
     if (isLooking) return;
     isLooking = true;
-    const overtaken = await meetOthers(hosts);
-    for (const server of overtaken) if (!told.includes(server)) log.warn("server_overtaken", { server });
-    told = overtaken;
+    const overtaken = await checkStandbys(hosts);
+    for (const server of overtaken) if (!logged.includes(server)) log.warn("server_overtaken", { server });
+    logged = overtaken;
     isLooking = false;
   };
 }

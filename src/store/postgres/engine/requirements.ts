@@ -1,12 +1,12 @@
 /** Why a server cannot keep the promises of the store, and what to do. */
 export class UnfitError extends Error {
   /** Whether that may change by itself: a standby may be about to be promoted. */
-  readonly isPassing: boolean;
+  readonly isTransient: boolean;
 
-  constructor(message: string, { isPassing = false, cause }: { isPassing?: boolean; cause?: unknown } = {}) {
+  constructor(message: string, { isTransient = false, cause }: { isTransient?: boolean; cause?: unknown } = {}) {
     super(message, { cause });
     this.name = "UnfitError";
-    this.isPassing = isPassing;
+    this.isTransient = isTransient;
   }
 }
 
@@ -155,7 +155,7 @@ export function checkAge(age: [ms: bigint] | undefined, connectionMs: number): v
 export class OvertakenError extends UnfitError {
   constructor() {
     super("Another server of the database was promoted since this one was the primary: stop it, or make it a standby (pg_rewind).", {
-      isPassing: true,
+      isTransient: true,
     });
     this.name = "OvertakenError";
   }
@@ -222,5 +222,5 @@ export function checkSettings([, inHotStandby, commit, standbyNames, fsync, full
     throw new UnfitError(`A crash of the database would empty ${unlogged}, which have no WAL: ALTER TABLE … SET LOGGED.`);
   }
   // A standby may not have what the primary has already confirmed.
-  if (inHotStandby === "on") throw new UnfitError("The database is a standby: name the primary too, or promote it.", { isPassing: true });
+  if (inHotStandby === "on") throw new UnfitError("The database is a standby: name the primary too, or promote it.", { isTransient: true });
 }

@@ -22,7 +22,7 @@ type RetryOptions = Readonly<{
   /** The same of the servers behind this one, the workers of Citus. */
   behind?: Health | undefined;
   /** How long to retry, and to wait for a connection, in milliseconds. */
-  patienceMs: number;
+  retryMs: number;
 }>;
 
 const PAUSE_MS_BASE = 10;
@@ -31,10 +31,10 @@ const PAUSE_MS_MAX = 250;
 /** How often a statement is retried after conflicts with concurrent work. */
 const CONFLICTS_MAX = 5;
 
-export function withRetries({ database, health, behind, patienceMs }: RetryOptions): Execute {
+export function withRetries({ database, health, behind, retryMs }: RetryOptions): Execute {
   return async <Row extends unknown[]>(statement: Statement, values: readonly unknown[], how: ExecuteOptions) => {
     const { statementMs, isRepeatable, isExpected } = how;
-    const until = performance.now() + patienceMs;
+    const until = performance.now() + retryMs;
     let conflicts = 0;
     for (let failed = 0; ; failed += 1) {
       const restMs = Math.max(1, until - performance.now());
@@ -44,11 +44,11 @@ export function withRetries({ database, health, behind, patienceMs }: RetryOptio
         if (isExpected?.(thrown)) throw thrown;
         // A statement past its own limit was too much work. That says nothing about the health of the database.
         if (thrown instanceof LateError && statementMs !== undefined) throw new PlantStoreError("overloaded", { cause: thrown });
-        const { error, isPassing, isUndone } = judge(thrown);
+        const { error, isTransient, isUndone } = judge(thrown);
         if (isConflict(thrown)) conflicts += 1;
         const pauseMs = pauseOf(failed);
         const isLast = performance.now() + pauseMs >= until || conflicts > CONFLICTS_MAX;
-        if (isPassing && (isUndone || isRepeatable) && !isLast) await sleep(pauseMs);
+        if (isTransient && (isUndone || isRepeatable) && !isLast) await sleep(pauseMs);
         else {
           const failing = isElsewhere(thrown) ? behind : health;
           if (error) failing?.failed(error, thrown);

@@ -6,7 +6,7 @@ import type { Run } from "./index-build.ts";
 import { SERVER_MS_MAX } from "./pool.ts";
 import type { Database, Statement } from "./pool.ts";
 import { sqlStateOf, UnsentError } from "./failure.ts";
-import { meetOthers } from "./promotion.ts";
+import { checkStandbys } from "./promotion.ts";
 import { migrate } from "./schema.ts";
 import { UnfitError, UNLIMIT } from "./requirements.ts";
 
@@ -36,9 +36,9 @@ export async function startUp(database: Database, { hosts, isNew, waitMs, log }:
   };
   const runLong = async (statement: Statement) => void (await runUnlimited(database, statement));
 
-  await meetOthers(hosts);
+  await checkStandbys(hosts);
   let until = performance.now() + waitMs;
-  let isTold = false;
+  let isLogged = false;
   for (let returns = 0; ;) {
     const beganAt = performance.now();
     try {
@@ -48,11 +48,11 @@ export async function startUp(database: Database, { hosts, isNew, waitMs, log }:
       if (answeredAt > beganAt && returns < RETURNS_MAX) {
         returns += 1;
         until = performance.now() + waitMs;
-        isTold = false;
+        isLogged = false;
       }
       if (!isAbsent(thrown) || performance.now() + PAUSE_MS > until) throw explain(thrown, name);
-      if (!isTold) log.warn("database_waiting", { store: name, forMs: waitMs, reason: describeFailure(reasonOf(thrown)) });
-      isTold = true;
+      if (!isLogged) log.warn("database_waiting", { store: name, forMs: waitMs, reason: describeFailure(reasonOf(thrown)) });
+      isLogged = true;
       await sleep(PAUSE_MS);
     }
   }
@@ -81,7 +81,7 @@ export async function runUnlimited<Row extends unknown[]>(
 /** Whether the database may be up soon: it is starting or restarting, or taking over from another one. */
 function isAbsent(thrown: unknown): boolean {
   const reason = reasonOf(thrown);
-  if (reason instanceof UnfitError) return reason.isPassing;
+  if (reason instanceof UnfitError) return reason.isTransient;
   const state = stateOf(reason);
   if (state !== undefined) return ["57P01", "57P02", "57P03", "53300"].includes(state);
   // A certificate does not heal by itself.

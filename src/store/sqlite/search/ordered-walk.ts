@@ -100,8 +100,8 @@ function placeOf(order: Order, { id, name, added }: PlantRow): Place {
 
 /** Whether one place is before another. */
 function isBefore(order: Order, left: Place, right: Place): boolean {
-  const { by, isRising } = ORDERS[order];
-  if (!isRising) [left, right] = [right, left];
+  const { by, ascending } = ORDERS[order];
+  if (!ascending) [left, right] = [right, left];
   if (left.key === right.key) return left.id < right.id;
   return by === "name" ? left.key < right.key : BigInt(left.key) < BigInt(right.key);
 }

@@ -128,7 +128,7 @@ export function createSearcher({ thread, find, newest, log, onFatal, now }: Sear
   }
 
   /** Reports a build that takes more than a step: nobody can search meanwhile. */
-  function tellBuild(isBuilding: boolean, started: number): void {
+  function logBuild(isBuilding: boolean, started: number): void {
     if (isBuilding === (buildingSince !== undefined)) return;
     if (isBuilding) log.info("search_building");
     else log.info("search_built", { ms: Math.round(now() - buildingSince!) });
@@ -148,7 +148,7 @@ export function createSearcher({ thread, find, newest, log, onFatal, now }: Sear
         indexed = progress.indexed;
         held = progress.held.changes;
         endReaching(did === "building" ? Infinity : held);
-        tellBuild(did === "building", started);
+        logBuild(did === "building", started);
         if (did === "building" || did === "indexed") behindSince ??= started;
         // What was committed meanwhile may be missing.
         else behindSince = isChanged ? started : undefined;
@@ -197,12 +197,12 @@ export function createSearcher({ thread, find, newest, log, onFatal, now }: Sear
     reach,
     indexed: () => indexed,
     lagMs: () => (behindSince === undefined ? 0 : now() - behindSince),
-    async list({ words, tag, after, limit, bytesMax, isFalling = false }) {
+    async list({ words, tag, after, limit, bytesMax, descending = false }) {
       const page = openPage({ limit, bytesMax });
       const begun = begin();
       // Plants may have changed since they were indexed. If that leaves fewer plants than ids, check further ids.
-      for (let from = idBehind({ after, isFalling }); from !== undefined;) {
-        const query = { words, tag, from, isFalling, limit: limit + 1 };
+      for (let from = idBehind({ after, descending }); from !== undefined;) {
+        const query = { words, tag, from, descending, limit: limit + 1 };
         const { ids } = await ask((upTo) => thread.call("find", query, upTo), begun);
         for (let at = 0; at < ids.length; at += CHECKED_PLANTS) {
           const found = find(Array.from(ids.subarray(at, at + CHECKED_PLANTS), asPlantId));
@@ -212,7 +212,7 @@ export function createSearcher({ thread, find, newest, log, onFatal, now }: Sear
         if (now() > begun.deadline) throw new PlantStoreError("overloaded");
         const last = ids.at(-1);
         if (last === undefined || ids.length <= limit) break;
-        from = idBehind({ after: asPlantId(last), isFalling });
+        from = idBehind({ after: asPlantId(last), descending });
       }
       return page.close();
     },

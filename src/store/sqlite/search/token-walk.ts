@@ -7,7 +7,7 @@ import { prepareBigInts } from "../engine/bigint-statement.ts";
  */
 export type TokenWalk = Readonly<{ start: string; end: string; after: string | undefined; isUp: boolean; limit: number }>;
 
-/** A token with its ids, rising. `isCut`: these are the first of them only. */
+/** A token with its ids, ascending. `isCut`: these are the first of them only. */
 export type TokenGroup = Readonly<{ token: string; ids: readonly bigint[]; isCut: boolean }>;
 
 /** What FTS5 puts before a term in its own table. */

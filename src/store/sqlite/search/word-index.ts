@@ -14,8 +14,8 @@ import type { PlantRow } from "./plant-tokens.ts";
 import { createTokenWalk } from "./token-walk.ts";
 import { createWordList } from "./word-list.ts";
 
-/** At most `limit` ids, starting at `from`, rising or falling. */
-export type FindQuery = SearchTerms & Readonly<{ from: bigint; isFalling?: boolean; limit: number }>;
+/** At most `limit` ids, starting at `from`, ascending or descending. */
+export type FindQuery = SearchTerms & Readonly<{ from: bigint; descending?: boolean; limit: number }>;
 
 /** At most `limit` places in an order, behind one: of all plants, of those with a tag or, if that is null, without one. */
 export type WalkQuery = Readonly<{ tag: string | null | undefined; order: Order; after: Place | undefined; limit: number }>;
@@ -37,8 +37,8 @@ export function openWordIndex(path: string) {
   const add = db.prepare("INSERT INTO names (rowid, words) SELECT CAST(key AS INTEGER), value FROM json_each(?)");
   const wordList = createWordList(db);
   const find = {
-    rising: prepareBigInts(db, "SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid >= ? ORDER BY rowid LIMIT ?"),
-    falling: prepareBigInts(db, "SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?"),
+    ascending: prepareBigInts(db, "SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid >= ? ORDER BY rowid LIMIT ?"),
+    descending: prepareBigInts(db, "SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?"),
   };
   const saveBuild = db.prepare("UPDATE state SET build_from = ?");
   const saveIndexed = db.prepare("UPDATE state SET changes = ?, bulk_changes = ?, mark = ?");
@@ -65,8 +65,8 @@ export function openWordIndex(path: string) {
     wordList.removed(removed, wordsMax);
   }
 
-  function findIds(expression: string, { from, isFalling = false, limit }: Omit<FindQuery, keyof SearchTerms>): readonly bigint[] {
-    const rows = find[isFalling ? "falling" : "rising"].all(expression, from, limit) as { id: bigint }[];
+  function findIds(expression: string, { from, descending = false, limit }: Omit<FindQuery, keyof SearchTerms>): readonly bigint[] {
+    const rows = find[descending ? "descending" : "ascending"].all(expression, from, limit) as { id: bigint }[];
     return rows.map(({ id }) => id);
   }
 
@@ -121,7 +121,7 @@ export function openWordIndex(path: string) {
     },
     /** The next places in an order. A plant may have changed since. */
     walk({ tag, order, after, limit }: WalkQuery): Place[] {
-      const { by, isRising } = ORDERS[order];
+      const { by, ascending } = ORDERS[order];
       const { start, end, toToken, toKey } = placesOf(tag === undefined ? ALL_PLANTS : tokens.ofTag(tag), by);
       const places: Place[] = [];
       function addAll(token: string, ids: readonly bigint[]): void {
@@ -129,19 +129,19 @@ export function openWordIndex(path: string) {
       }
       /** Those of a token from an id on, in the direction of the order, as far as there is room. */
       function idsFrom(token: string, from: bigint): readonly bigint[] {
-        return findIds(`"${token}"`, { from, isFalling: !isRising, limit: limit - places.length });
+        return findIds(`"${token}"`, { from, descending: !ascending, limit: limit - places.length });
       }
 
       const last = after && toToken(after.key);
-      const next = after && idBehind({ after: after.id, isFalling: !isRising });
+      const next = after && idBehind({ after: after.id, descending: !ascending });
       if (last !== undefined && next !== undefined) addAll(last, idsFrom(last, next));
       if (places.length === limit) return places;
       // A later time has a lower token.
-      const isUp = by === "name" ? isRising : !isRising;
+      const isUp = by === "name" ? ascending : !ascending;
       for (const { token, ids, isCut } of walkTokens({ start, end, after: last, isUp, limit: limit - places.length })) {
         const room = limit - places.length;
-        if (isCut && !(isRising && ids.length >= room)) addAll(token, idsFrom(token, isRising ? PLANT_ID_MIN : PLANT_ID_MAX));
-        else addAll(token, (isRising ? ids : ids.toReversed()).slice(0, room));
+        if (isCut && !(ascending && ids.length >= room)) addAll(token, idsFrom(token, ascending ? PLANT_ID_MIN : PLANT_ID_MAX));
+        else addAll(token, (ascending ? ids : ids.toReversed()).slice(0, room));
         if (places.length === limit) break;
       }
       return places;

@@ -1,7 +1,7 @@
 import { quote } from "../../src/files/csv-writer.ts";
 import { saveFile } from "../save-file.ts";
 import type { CheckedFile } from "./check-file.ts";
-import type { Fate, Forecast } from "./forecast.ts";
+import type { Fate, Preview } from "./preview.ts";
 
 /** What happens to a row, in one word or two. */
 export const FATES = {
@@ -12,18 +12,18 @@ export const FATES = {
 } as const satisfies Record<Fate, string>;
 
 /** What the service says will happen. */
-export function ForecastText({
+export function PreviewSummary({
   checked,
-  forecast,
+  preview,
   reason,
 }: {
   checked: CheckedFile;
-  forecast: Forecast | undefined;
+  preview: Preview | undefined;
   reason: string | undefined;
 }) {
   if (reason !== undefined) return <p class="problem">What will happen is not known: {reason}</p>;
-  if (!forecast) return null;
-  const { fates, counts, isDone } = forecast;
+  if (!preview) return null;
+  const { fates, counts, isDone } = preview;
   const parts = (Object.keys(FATES) as Fate[])
     .filter((fate) => counts[fate] > 0)
     .map((fate) => `${counts[fate].toLocaleString()} ${FATES[fate]}`);
@@ -35,7 +35,7 @@ export function ForecastText({
         <strong>{parts.length === 0 ? "nothing yet" : parts.join(", ")}</strong>.
       </span>{" "}
       {isDone && fates.length > 0 ? (
-        <button class="link" type="button" onClick={() => saveFile(toReport(checked, forecast), `preview-${baseName(checked)}.csv`)}>
+        <button class="link" type="button" onClick={() => saveFile(toReport(checked, preview), `preview-${baseName(checked)}.csv`)}>
           Save what happens to each row
         </button>
       ) : null}
@@ -44,7 +44,7 @@ export function ForecastText({
 }
 
 /** A line for each row. */
-function toReport({ lines, repeats }: CheckedFile, { fates, reasons }: Forecast): Blob {
+function toReport({ lines, repeats }: CheckedFile, { fates, reasons }: Preview): Blob {
   const rows = fates.map((fate, at) => {
     const repeat = repeats.get(at);
     return `${lines[at]},${FATES[fate]},${repeat ? lines[repeat.first] : ""},${quote(reasons.get(at) ?? "")}\n`;

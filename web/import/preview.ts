@@ -9,7 +9,7 @@ import type { Slice } from "./slices.ts";
 export type Fate = "created" | "unchanged" | "replaced" | "refused";
 
 /** What the service says will happen to the rows of a file, as far as it was asked. */
-export type Forecast = Readonly<{
+export type Preview = Readonly<{
   /** By position in the file. */
   fates: readonly Fate[];
   counts: Readonly<Record<Fate, number>>;
@@ -20,11 +20,11 @@ export type Forecast = Readonly<{
   isDone: boolean;
 }>;
 
-type ForecastOptions = Readonly<{
+type PreviewOptions = Readonly<{
   client: Client;
   onConflict: OnConflict;
   signal: AbortSignal;
-  onForecast: (forecast: Forecast) => void;
+  onPreview: (preview: Preview) => void;
 }>;
 
 const PROBLEMS_KEPT = 100;
@@ -36,8 +36,8 @@ const ID_IN_USE = 40900;
  * Asks the service about each slice without storing anything. It compares a slice with what is stored; what rows do to
  * rows of earlier slices is added here.
  */
-export async function previewImport(checked: CheckedFile, options: ForecastOptions): Promise<void> {
-  const { onConflict, onForecast } = options;
+export async function previewImport(checked: CheckedFile, options: PreviewOptions): Promise<void> {
+  const { onConflict, onPreview } = options;
   const fates: Fate[] = [];
   const counts = { created: 0, unchanged: 0, replaced: 0, refused: 0 };
   const problems: ImportProblem[] = [];
@@ -51,7 +51,7 @@ export async function previewImport(checked: CheckedFile, options: ForecastOptio
     if (problems.length < PROBLEMS_KEPT) problems.push(problem);
   }
 
-  onForecast({ fates, counts, problems, reasons, isDone: checked.slices.length === 0 });
+  onPreview({ fates, counts, problems, reasons, isDone: checked.slices.length === 0 });
   for (const [at, slice] of checked.slices.entries()) {
     const body = await sliceBody(checked, slice);
     const summary = await sendSlice({ body, slice, checked }, { ...options, isDryRun: true }, () => undefined);
@@ -71,7 +71,7 @@ export async function previewImport(checked: CheckedFile, options: ForecastOptio
       const other = { line, error: ID_IN_USE, message: `Line ${first} of the file has the same id and another name or tag.` };
       refuse(row, repeat ? other : (problem ?? other));
     }
-    onForecast({ fates, counts: { ...counts }, problems: [...problems], reasons, isDone: at === checked.slices.length - 1 });
+    onPreview({ fates, counts: { ...counts }, problems: [...problems], reasons, isDone: at === checked.slices.length - 1 });
     checkWhole(slice, fates);
   }
 }
