@@ -33,7 +33,7 @@ gate run: npm test before each commit, the night before an issue is done, the re
 const LONGEST = [
   "release/artifacts.release.ts",
   "web/accessibility.night.ts",
-  "postgres/upgrade.test.ts",
+  "postgres/upgrade.night.ts",
   "resilience/postgres.night.ts",
   "resilience/hostile.night.ts",
   "cli/backup.night.ts",

@@ -1,13 +1,12 @@
 import { expect, it } from "bun:test";
 import { PlantStoreError } from "../../src/domain/errors.ts";
-import { createLog } from "../../src/runtime/log.ts";
 import { LateError } from "../../src/store/postgres/engine/failure.ts";
 import { createHealth } from "../../src/store/postgres/engine/health.ts";
+import { openLog } from "../support/postgres/store.ts";
 
 function openHealth() {
-  const logged: string[] = [];
-  const health = createHealth(createLog({ level: "info", isTerminal: false, write: (line) => logged.push(line), now: Date.now }));
-  return { health, events: () => logged.map((line) => (JSON.parse(line) as { event: string }).event) };
+  const log = openLog();
+  return { health: createHealth(log), events: () => log.lines.map((line) => (JSON.parse(line) as { event: string }).event) };
 }
 
 /** What is logged of a probe that fails, by a store that is open, or was closed meanwhile. */

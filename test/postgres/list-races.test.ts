@@ -11,8 +11,18 @@ const OTHERS = Array.from({ length: 1000 }, (_, at) => `{"id":${at + 10},"name":
 
 const BIGINT = 20;
 
-for (const order of ["newest", "-name"] as const)
-  it(`a plant stays in a page by ${order} when a thousand others are created before it between two statements`, async () => {
+for (const { what, order, path, body, name = "Acer" } of [
+  { what: "stays in a page by newest when a thousand others are created", order: "newest", path: "/plants/import", body: OTHERS },
+  { what: "stays in a page by -name when a thousand others are created", order: "-name", path: "/plants/import", body: OTHERS },
+  {
+    what: "that is renamed to behind all others stays in a page by name",
+    order: "name",
+    path: "/plants/changes",
+    body: '{"changes":[{"id":1,"from":{"name":"Acer"},"to":{"name":"Zelkova acer"}}]}',
+    name: "Zelkova acer",
+  },
+] as const)
+  it(`a plant ${what} between two statements`, async () => {
     const database = await (await sharedCluster()).createDatabase();
     const service = await startTestService({ database });
     const client = new Client({
@@ -21,20 +31,20 @@ for (const order of ["newest", "-name"] as const)
     });
     await client.connect();
     try {
-      await service.post('{"id":1,"name":"Acer"}');
+      for (const plant of ['{"id":1,"name":"Acer"}', '{"id":2,"name":"Betula"}']) await service.post(plant);
       let isDone = false;
       async function execute({ text }: { text: string }, values: readonly unknown[] = []) {
         const { rows } = await client.query({ text: inPublic(text), values: [...values], rowMode: "array" });
         if (!isDone) {
           isDone = true;
-          const headers = { "content-type": "application/x-ndjson" };
-          expect((await service.request("/plants/import", { method: "POST", body: OTHERS, headers })).status).toBe(200);
+          const headers = { "content-type": path === "/plants/import" ? "application/x-ndjson" : "application/json" };
+          expect((await service.request(path, { method: "POST", body, headers })).status).toBe(200);
         }
         return rows;
       }
       const query = { words: ["acer"], tag: undefined, order, after: undefined, limit: 10, bytesMax: 100_000 };
       const { plants } = await listOrdered({ execute: execute as never, onStale: () => {} }, query);
-      expect(plants).toEqual([{ id: asPlantId(1n), name: "Acer" }]);
+      expect(plants).toEqual([{ id: asPlantId(1n), name }]);
     } finally {
       await client.end();
       await service.stop();

@@ -1,14 +1,13 @@
 import { afterAll, describe, expect, it } from "bun:test";
 import { Client } from "pg";
-import { createLog } from "../../src/runtime/log.ts";
-import { parseHosts } from "../../src/store/postgres/engine/hosts.ts";
-import { openPool } from "../../src/store/postgres/engine/pool.ts";
 import type { Execute } from "../../src/store/postgres/engine/retry.ts";
 import { FIND_LOCK } from "../../src/store/postgres/engine/requirements.ts";
 import { watchLocks } from "../../src/store/postgres/pooled-server.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
 import { inPublic } from "../support/postgres/database-server.ts";
+import { openExecute, openLog } from "../support/postgres/store.ts";
 import { startReplicas } from "../support/postgres/replicas.ts";
+import { killServices } from "../support/service-process.ts";
 import { startPatientClock } from "../support/patient-clock.ts";
 import { until } from "../support/until.ts";
 
@@ -18,8 +17,10 @@ const cluster = await startCluster();
 const database = await cluster.createDatabase("plants");
 await cluster.query("CREATE ROLE app LOGIN");
 await cluster.query("ALTER DATABASE plants OWNER TO app");
-const { services, ask, askAll, stop } = await startReplicas(Object.assign(new URL(database), { username: "app" }).href);
-afterAll(stop);
+const { services, ask, askAll } = await startReplicas(Object.assign(new URL(database), { username: "app" }).href);
+afterAll(killServices);
+
+const sql = (text: string) => cluster.query(text, "plants");
 
 /** Polls the readiness of all, and nothing else, until all are ready. */
 async function untilReadiness(status: number, limitMs = FOLLOWS_MS_MAX): Promise<void> {
@@ -33,20 +34,18 @@ async function untilReadiness(status: number, limitMs = FOLLOWS_MS_MAX): Promise
 
 /** Asserts that all answer these as if the store could not be reached. */
 async function expectUnavailable(requests: ReadonlyArray<readonly [method: string, path: string, body?: unknown]>): Promise<void> {
-  const answers = await Promise.all(
-    services.flatMap((_, at) =>
-      requests.map(async ([method, path, body]) => {
-        const response = await ask(at, method, path, body === undefined ? {} : { body });
-        const { error } = (await response.json()) as { error: number };
-        return { method, path, status: response.status, error, retryAfter: Number(response.headers.get("retry-after")) > 0 };
-      }),
-    ),
-  );
-  const expected = requests.map(([method, path]) => ({ method, path, status: 503, error: 50301, retryAfter: true }));
-  expect(answers).toEqual(services.flatMap(() => expected));
+  const asked = services.flatMap((_, at) => requests.map(([method, path, body]) => ask(at, method, path, { body })));
+  for (const response of await Promise.all(asked)) {
+    expect([response.url, response.status, Number(response.headers.get("retry-after")) > 0]).toEqual([response.url, 503, true]);
+    expect(await response.json()).toMatchObject({ error: 50301 });
+  }
 }
 
-const PLANT = { id: 1, name: "Ficus" };
+/** How all answer a new plant. */
+const create = (id: number) => askAll("POST", "/plants", { body: { id, name: "Ficus" } });
+
+const ALL_OK = [200, 200, 200];
+const READYZ = [["GET", "/readyz"]] as const;
 const READS = [
   ["GET", "/plants/1"],
   ["GET", "/plants"],
@@ -63,87 +62,83 @@ const CHANGES = [
 
 describe("the readiness of three replicas", () => {
   it(`follows their database within ${FOLLOWS_MS_MAX} ms, without any other request or restart`, async () => {
-    expect(await askAll("GET", "/readyz")).toEqual([200, 200, 200]);
+    expect(await askAll("GET", "/readyz")).toEqual(ALL_OK);
     const stopping = cluster.stop();
     await untilReadiness(503);
     await stopping;
-    expect(await askAll("GET", "/livez")).toEqual([200, 200, 200]);
+    expect(await askAll("GET", "/livez")).toEqual(ALL_OK);
     await cluster.start();
     await untilReadiness(200);
     for (const { pid } of services) expect(process.kill(pid, 0)).toBe(true);
-    expect(await askAll("POST", "/plants", { body: PLANT })).toEqual([200, 200, 200]);
+    expect(await create(1)).toEqual(ALL_OK);
   });
 
   it("is refused while the database is away, and so is every read and change, with Retry-After", async () => {
     await cluster.stop();
     await expectUnavailable([...READS, ...CHANGES]);
-    await expectUnavailable([["GET", "/readyz"]]);
-    expect(await askAll("GET", "/livez")).toEqual([200, 200, 200]);
+    await expectUnavailable(READYZ);
+    expect(await askAll("GET", "/livez")).toEqual(ALL_OK);
     await cluster.start();
     await untilReadiness(200);
-    expect(await askAll("GET", "/plants/1")).toEqual([200, 200, 200]);
+    expect(await askAll("GET", "/plants/1")).toEqual(ALL_OK);
     expect(await askAll("GET", "/plants/2")).toEqual([404, 404, 404]);
   });
 
-  it("is refused while the database is read-only, even without any other request", async () => {
+  it("is refused while the database is read-only, without any other request, and once a change met it; reads go on", async () => {
     await setReadOnly("on");
     await untilReadiness(503);
-    expect(await askAll("GET", "/livez")).toEqual([200, 200, 200]);
     await setReadOnly("off");
     await untilReadiness(200);
-  });
-
-  it("is refused once a change met a read-only database, while reads go on, until it accepts changes again", async () => {
     await setReadOnly("on");
-    expect(await askAll("GET", "/plants/1")).toEqual([200, 200, 200]);
+    expect(await askAll("GET", "/plants/1")).toEqual(ALL_OK);
     await expectUnavailable(CHANGES);
-    await expectUnavailable([["GET", "/readyz"]]);
-    for (const [method, path] of READS) expect(await askAll(method, path)).toEqual([200, 200, 200]);
+    await expectUnavailable(READYZ);
+    for (const [method, path] of READS) expect(await askAll(method, path)).toEqual(ALL_OK);
     await Bun.sleep(1500);
-    await expectUnavailable([["GET", "/readyz"]]);
+    await expectUnavailable(READYZ);
     await setReadOnly("off");
     await untilReadiness(200);
-    expect(await askAll("POST", "/plants", { body: { id: 3, name: "Hedera" } })).toEqual([200, 200, 200]);
+    expect(await create(3)).toEqual(ALL_OK);
   });
 
   it("is refused while the server may lose what it commits, and so are changes on connections that were open before", async () => {
     // Each replica has connections for writes.
-    expect(await askAll("POST", "/plants", { body: { id: 3, name: "Hedera" } })).toEqual([200, 200, 200]);
+    expect(await create(3)).toEqual(ALL_OK);
     await configure("synchronous_commit = off");
     await untilReadiness(503);
     await expectUnavailable(CHANGES);
     await configure("synchronous_commit = on");
     await untilReadiness(200);
-    expect(await askAll("POST", "/plants", { body: { id: 4, name: "Salix" } })).toEqual([200, 200, 200]);
+    expect(await create(4)).toEqual(ALL_OK);
   });
 
   it("is refused while a crash of the server would empty a table, and so are changes", async () => {
-    await cluster.query("ALTER TABLE plants SET UNLOGGED", "plants");
+    await sql("ALTER TABLE plants SET UNLOGGED");
     await untilReadiness(503);
     await expectUnavailable(CHANGES);
     expect(services.every(({ lines }) => lines.join().includes("A crash of the database would empty plants"))).toBe(true);
-    await cluster.query("ALTER TABLE plants SET LOGGED", "plants");
+    await sql("ALTER TABLE plants SET LOGGED");
     await untilReadiness(200);
-    expect(await askAll("POST", "/plants", { body: { id: 5, name: "Quercus" } })).toEqual([200, 200, 200]);
+    expect(await create(5)).toEqual(ALL_OK);
   });
 
   it("is refused while the user may not read tokens", async () => {
-    await cluster.query("ALTER TABLE tokens OWNER TO plants; GRANT INSERT, UPDATE ON tokens TO app", "plants");
+    await sql("ALTER TABLE tokens OWNER TO plants; GRANT INSERT, UPDATE ON tokens TO app");
     await untilReadiness(503);
-    await cluster.query("GRANT SELECT ON tokens TO app", "plants");
+    await sql("GRANT SELECT ON tokens TO app");
     await untilReadiness(200);
   });
 
   it("stays while the search path leads to other tables of the same names first: a service goes on with its own", async () => {
-    await cluster.query("CREATE SCHEMA app AUTHORIZATION app; CREATE TABLE app.plants (LIKE public.plants INCLUDING ALL)", "plants");
-    await cluster.query("ALTER TABLE app.plants OWNER TO app", "plants");
+    await sql("CREATE SCHEMA app AUTHORIZATION app; CREATE TABLE app.plants (LIKE public.plants INCLUDING ALL)");
+    await sql("ALTER TABLE app.plants OWNER TO app");
     // Old and new connections.
     await cluster.query("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = 'app' AND query LIKE '%plants%'");
     await untilReadiness(200);
-    expect(await askAll("PUT", "/plants/1", { body: { name: "Carex" } })).toEqual([200, 200, 200]);
-    for (const [method, path] of READS) expect(await askAll(method, path)).toEqual([200, 200, 200]);
-    expect(await cluster.query("SELECT FROM app.plants", "plants")).toEqual([]);
-    await cluster.query("DROP SCHEMA app CASCADE", "plants");
+    expect(await askAll("PUT", "/plants/1", { body: { name: "Carex" } })).toEqual(ALL_OK);
+    for (const [method, path] of READS) expect(await askAll(method, path)).toEqual(ALL_OK);
+    expect(await sql("SELECT FROM app.plants")).toEqual([]);
+    await sql("DROP SCHEMA app CASCADE");
   });
 
   it("stays while somebody locks the plants: reads go on, changes get 503, and the log names who it is, once", async () => {
@@ -154,11 +149,11 @@ describe("the readiness of three replicas", () => {
     const told = () => services.map(({ lines }) => lines.filter((line) => line.includes("writes_locked")));
     await until("All have told it", () => told().every((lines) => lines.length > 0));
     await expectUnavailable(CHANGES.slice(0, 1));
-    expect(await askAll("GET", "/readyz")).toEqual([200, 200, 200]);
-    expect(await askAll("GET", "/plants/1")).toEqual([200, 200, 200]);
+    expect(await askAll("GET", "/readyz")).toEqual(ALL_OK);
+    expect(await askAll("GET", "/plants/1")).toEqual(ALL_OK);
     expect(told()).toEqual(services.map(() => [expect.stringMatching(/"table":"plants","mode":"ShareLock","pid":"\d+","program":/)]));
     await holder.end();
-    expect(await askAll("POST", "/plants", { body: { id: 6, name: "Tilia" } })).toEqual([200, 200, 200]);
+    expect(await create(6)).toEqual(ALL_OK);
   });
 
   it("names nobody who waits for a single plant as one who keeps all others from writing", async () => {
@@ -167,27 +162,24 @@ describe("the readiness of three replicas", () => {
     const change = "UPDATE plants SET tag = tag WHERE id = 1";
     await holder.query(`BEGIN; ${change}`);
     const waits = waiting.query(change);
-    const locks = () => cluster.query("SELECT FROM pg_locks WHERE locktype = 'tuple' AND mode = 'ExclusiveLock'", "plants");
+    const locks = () => sql("SELECT FROM pg_locks WHERE locktype = 'tuple' AND mode = 'ExclusiveLock'");
     await until("It waits", async () => (await locks()).length > 0);
-    expect(await cluster.query(inPublic(FIND_LOCK.text), "plants")).toEqual([]);
+    expect(await sql(inPublic(FIND_LOCK.text))).toEqual([]);
     await holder.query("COMMIT");
     await waits;
     await Promise.all([holder.end(), waiting.end()]);
   });
 
   it("names who keeps others from writing for long, once each time, and nobody who does so for a moment, as an export on Citus", async () => {
-    const pool = openPool({ hosts: parseHosts(database), connectionsMax: 1, serverMs: 30_000 });
+    const pool = openExecute(database);
     const told: unknown[] = [];
     let asked = 0;
-    const execute: Execute = async (statement, values) => {
-      const rows = await pool.query(statement, values, { connectMs: 5000, statementMs: 30_000 });
+    const execute: Execute = async (...call) => {
+      const rows = await pool.execute(...call);
       asked += 1;
       return rows as never;
     };
-    const look = watchLocks(execute, {
-      ...createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now }),
-      warn: (event) => told.push(event),
-    });
+    const look = watchLocks(execute, { ...openLog(), warn: (event) => told.push(event) });
     async function whileLocked(work: () => Promise<unknown>): Promise<void> {
       const holder = new Client({ connectionString: database });
       await holder.connect();
@@ -215,17 +207,17 @@ describe("the readiness of three replicas", () => {
 
   it("stays when somebody drops an index, and the log names it, once", async () => {
     const told = () => services.map(({ lines }) => lines.filter((line) => line.includes("index_missing")));
-    await cluster.query("DROP INDEX plants_by_tag", "plants");
+    await sql("DROP INDEX plants_by_tag");
     await until("All have told it", () => told().every((lines) => lines.length > 0));
     expect(told()).toEqual(services.map(() => [expect.stringMatching(/"level":"warn".*"index":"plants_by_tag"/)]));
-    expect(await askAll("GET", "/readyz")).toEqual([200, 200, 200]);
+    expect(await askAll("GET", "/readyz")).toEqual(ALL_OK);
     await cluster.query("CREATE INDEX plants_by_tag ON plants (left(md5(tag), 15), id) WHERE tag IS NOT NULL", "plants");
   });
 
   it("is refused while the synchronous standby is missing, also when nobody asks for a change", async () => {
     await configure("synchronous_standby_names = nobody");
     await untilReadiness(503, 15_000);
-    expect(await askAll("GET", "/plants/1")).toEqual([200, 200, 200]);
+    expect(await askAll("GET", "/plants/1")).toEqual(ALL_OK);
     await configure("synchronous_standby_names = DEFAULT");
     await untilReadiness(200);
   });
@@ -237,18 +229,18 @@ describe("the readiness of three replicas", () => {
       return (await cluster.query("SELECT FROM pg_stat_activity WHERE usename = 'app'")).length === services.length;
     });
     await cluster.query(`ALTER ROLE app CONNECTION LIMIT ${services.length}`);
-    expect(await askAll("GET", "/readyz")).toEqual([200, 200, 200]);
+    expect(await askAll("GET", "/readyz")).toEqual(ALL_OK);
     await expectUnavailable(CHANGES.slice(0, 1));
     await Bun.sleep(1500);
-    await expectUnavailable([["GET", "/readyz"]]);
+    await expectUnavailable(READYZ);
     await cluster.query("ALTER ROLE app CONNECTION LIMIT -1");
     await untilReadiness(200);
-    expect(await askAll("POST", "/plants", { body: { id: 7, name: "Betula" } })).toEqual([200, 200, 200]);
+    expect(await create(7)).toEqual(ALL_OK);
   });
 
   it("is refused while reads of tokens and plants get no connection, though changes have some, until there are more", async () => {
     await until("All but reads have connections", async () => {
-      expect(await askAll("PUT", "/plants/7", { body: { name: "Betula" } })).toEqual([200, 200, 200]);
+      expect(await askAll("PUT", "/plants/7", { body: { name: "Betula" } })).toEqual(ALL_OK);
       // As it is counted, or a pool opens the next one.
       await cluster.query(
         "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = 'app' AND (query LIKE '%FROM public.tokens%' OR query LIKE '%FROM public.plants%')",
@@ -258,40 +250,37 @@ describe("the readiness of three replicas", () => {
       return (await askAll("GET", "/plants/7")).every((status) => status === 503);
     });
     await Bun.sleep(1500);
-    await expectUnavailable([["GET", "/readyz"]]);
+    await expectUnavailable(READYZ);
     await cluster.query("ALTER ROLE app CONNECTION LIMIT -1");
     await untilReadiness(200);
-    expect(await askAll("GET", "/plants/7")).toEqual([200, 200, 200]);
+    expect(await askAll("GET", "/plants/7")).toEqual(ALL_OK);
   });
 
   it("stays while only exports get no connection, and the log says why there are none", async () => {
     const told = () => services.every(({ lines }) => lines.slice(before.get(lines)).some((line) => line.includes("too many connections")));
     const before = new Map(services.map(({ lines }) => [lines, lines.length]));
-    expect(await askAll("GET", "/plants")).toEqual([200, 200, 200]);
+    expect(await askAll("GET", "/plants")).toEqual(ALL_OK);
     await cluster.query("ALTER ROLE app CONNECTION LIMIT 0");
     await until("Each tells it", async () => {
       expect(await askAll("GET", "/plants/export")).toEqual([503, 503, 503]);
       return told();
     });
     await untilReadiness(200);
-    expect(await askAll("GET", "/plants/7")).toEqual([200, 200, 200]);
+    expect(await askAll("GET", "/plants/7")).toEqual(ALL_OK);
     await cluster.query("ALTER ROLE app CONNECTION LIMIT -1");
-    expect(await askAll("GET", "/plants/export")).toEqual([200, 200, 200]);
+    expect(await askAll("GET", "/plants/export")).toEqual(ALL_OK);
   });
 
   it("is refused while the user may not write plants, and stays so; plants that a policy hides are an error", async () => {
-    await cluster.query(
-      "ALTER TABLE plants OWNER TO plants; GRANT ALL ON plants TO app; ALTER TABLE plants ENABLE ROW LEVEL SECURITY",
-      "plants",
-    );
+    await sql("ALTER TABLE plants OWNER TO plants; GRANT ALL ON plants TO app; ALTER TABLE plants ENABLE ROW LEVEL SECURITY");
     for (const path of ["/plants", "/plants/1", "/plants?q=ficus"]) expect(await askAll("GET", path)).toEqual([503, 503, 503]);
-    await cluster.query("ALTER TABLE plants DISABLE ROW LEVEL SECURITY", "plants");
+    await sql("ALTER TABLE plants DISABLE ROW LEVEL SECURITY");
     await untilReadiness(200);
-    expect(await askAll("GET", "/plants")).toEqual([200, 200, 200]);
-    await cluster.query("REVOKE ALL ON plants FROM app", "plants");
+    expect(await askAll("GET", "/plants")).toEqual(ALL_OK);
+    await sql("REVOKE ALL ON plants FROM app");
     await untilReadiness(503);
     await Bun.sleep(1500);
-    await expectUnavailable([["GET", "/readyz"]]);
+    await expectUnavailable(READYZ);
   });
 });
 

@@ -56,7 +56,7 @@ export const ESTIMATE_SHARDS = {
  * Behind a condition on the tag alone, makes the server walk an index, and stop at the limit. Otherwise it first notes
  * where all plants of a frequent tag are: of three million in 0.6 s instead of 6 ms.
  */
-export const IN_INDEX = " ORDER BY id";
+const IN_INDEX = " ORDER BY id";
 
 /** Takes the most to count, then the filter's values. */
 export function countStatement(terms: SearchTerms): Statement {

@@ -30,7 +30,7 @@ export function copyEmbedded(): string | undefined {
 }
 
 /** npm packages contain no links. The package's postinstall creates them, where npm runs it: version 10 does, 11 does not. */
-export function linkLibraries(folder: string): void {
+function linkLibraries(folder: string): void {
   const links = JSON.parse(readFileSync(join(folder, "native/pg-symlinks.json"), "utf8")) as readonly Link[];
   for (const link of links) {
     rmSync(join(folder, link.target), { force: true });

@@ -3,6 +3,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { runCommand } from "../support/process.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
 import { startReplicas } from "../support/postgres/replicas.ts";
+import { killServices } from "../support/service-process.ts";
 import { startPatientClock } from "../support/patient-clock.ts";
 import { until } from "../support/until.ts";
 
@@ -11,8 +12,8 @@ const REVOKED_MS_MAX = 5000;
 
 const database = await (await sharedCluster()).createDatabase();
 // A busy machine fails no test.
-const { services, ask, askAll, stop } = await startReplicas(database, ["--queue-wait-ms", "10000"]);
-afterAll(stop);
+const { services, ask, askAll } = await startReplicas(database, ["--queue-wait-ms", "10000"]);
+afterAll(killServices);
 
 const ALL = services.map((_, at) => at);
 

@@ -5,9 +5,9 @@ import { parse } from "yaml";
 import { STEPS } from "../../src/store/postgres/engine/schema.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
 import { inPublic, queryOnce } from "../support/postgres/database-server.ts";
-import { PROJECT, runCommand, startProcess } from "../support/process.ts";
-import { PATIENT } from "../support/service-process.ts";
-import { readToken } from "../support/service.ts";
+import { PROJECT, runCommand } from "../support/process.ts";
+import { serveOn } from "../support/postgres/store.ts";
+import { killServices, PATIENT } from "../support/service-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** What a superuser of a new database does before the first start, as the PostgreSQL of compose.yaml and the guide do. */
@@ -21,10 +21,7 @@ const cluster = await startCluster();
 await cluster.query("CREATE ROLE postgres SUPERUSER LOGIN");
 const asSuperuser = (url: string) => Object.assign(new URL(url), { username: "postgres" }).href;
 await queryOnce(asSuperuser(cluster.url()), "ALTER ROLE plants RENAME TO first");
-const ends: Array<() => Promise<unknown>> = [];
-afterAll(async () => {
-  for (const end of ends) await end();
-});
+afterAll(killServices);
 
 let isPrepared = false;
 
@@ -41,12 +38,7 @@ function run(words: readonly string[], database: string) {
   return runCommand([...words, "--data", temporaryFolder()], { environment: { PLANT_STORE_DATABASE: database } });
 }
 
-async function start(database: string) {
-  const data = temporaryFolder();
-  const service = await startProcess({ data, flags: [...PATIENT, "--database", database] });
-  ends.push(() => service.end("SIGKILL"));
-  return { service, data };
-}
+const start = (database: string) => serveOn(database, { flags: PATIENT });
 
 describe("the user of the database that compose.yaml and the guide make", () => {
   it("owns nothing, and may do nothing else, before the first start", async () => {
@@ -70,8 +62,7 @@ describe("the user of the database that compose.yaml and the guide make", () => 
 
   it("is enough for a first start, all work, a check that repairs, a backup, and its restore into another database", async () => {
     const [first, second] = [await makeDatabase(), await makeDatabase()];
-    const { service, data } = await start(first.service);
-    const headers = { authorization: `Bearer ${await readToken(data)}`, "content-type": "application/json" };
+    const service = await start(first.service);
     const statuses: number[] = [];
     for (const [method, path, body] of [
       ["POST", "/plants", '{"id":1,"name":"Rosa","tag":"red"}'],
@@ -83,7 +74,7 @@ describe("the user of the database that compose.yaml and the guide make", () => 
       ["POST", "/tokens", '{"name":"another","scopes":["plants:read"]}'],
       ["GET", "/readyz"],
     ] as const)
-      statuses.push((await fetch(service.url + path, { method, headers, ...(body === undefined ? {} : { body }) })).status);
+      statuses.push(await service.statusOf(method, path, body));
     expect(statuses).toEqual([200, 201, 204, 200, 200, 200, 200, 200]);
     expect(service.lines.filter((line) => /"level":"(warn|error)"/.test(line))).toEqual([]);
     // What a repair makes again.
@@ -113,8 +104,7 @@ describe("the user of the database that compose.yaml and the guide make", () => 
       "CREATE TABLE plant_store_schema (id BIGINT PRIMARY KEY, version BIGINT NOT NULL); INSERT INTO plant_store_schema VALUES (1, 5)",
     );
     await queryOnce(database, "INSERT INTO plants (id, name, words) VALUES (1, 'Rosa', 'rosa')");
-    const { service } = await start(database);
-    expect(await service.end("SIGTERM")).toBe(0);
+    expect(await (await start(database)).end("SIGTERM")).toBe(0);
     expect(await run(["check"], database)).toMatchObject({ status: 0, stdout: expect.not.stringMatching(/^(wrong|damaged)/m) });
   });
 });

@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { Client } from "pg";
 import { runCheck } from "../support/checked.ts";
-import { runCommand, startProcess } from "../support/process.ts";
+import { runCommand } from "../support/process.ts";
 import { needsThat } from "../support/program.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
 import { queryOnce } from "../support/postgres/database-server.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { openStore, serveOn } from "../support/postgres/store.ts";
 import { until } from "../support/until.ts";
 
 const PLANTS = 3000;
@@ -32,8 +33,7 @@ async function contents(): Promise<unknown> {
 }
 
 beforeAll(async () => {
-  const service = await startProcess({ data, flags: ["--database", database] });
-  await service.end("SIGTERM");
+  await (await serveOn(database, { data })).end("SIGTERM");
   const rows = Array.from({ length: PLANTS }, (_, at) => `{"id":${at - 5},"name":"Ficus ${at} \\u0000\\u0001","tag":"tag ${at % 7}"}\n`);
   const file = join(temporaryFolder(), "plants.ndjson");
   await Bun.write(file, rows.join(""));
@@ -83,8 +83,7 @@ describe("plant-store check on PostgreSQL", () => {
 
   it("says what somebody has made of the tables, with the statements that undo it, and only notes triggers, constraints and rights", async () => {
     const url = await server.createDatabase();
-    const service = await startProcess({ data: temporaryFolder(), flags: ["--database", url] });
-    await service.end("SIGTERM");
+    await (await openStore(url)).close();
     const changes = [
       "ALTER TABLE plants ALTER tag TYPE char(12)",
       "ALTER TABLE plants ALTER added DROP DEFAULT",

@@ -3,16 +3,16 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
 import { Client } from "pg";
-import { createLog } from "../../src/runtime/log.ts";
 import { parseHosts } from "../../src/store/postgres/engine/hosts.ts";
 import { openPool } from "../../src/store/postgres/engine/pool.ts";
 import { startUp } from "../../src/store/postgres/engine/startup.ts";
 import { until } from "../support/until.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { PROJECT, runCommand, startProcess } from "../support/process.ts";
+import { PROJECT, runCommand } from "../support/process.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
 import { startProxy } from "../support/postgres/proxy.ts";
 import { listenAsStandIn } from "../support/postgres/stand-in.ts";
+import { openLog, openStore, serveOn } from "../support/postgres/store.ts";
 import { startPatientClock } from "../support/patient-clock.ts";
 
 const PASSWORD = "s3cret";
@@ -26,7 +26,7 @@ function withPassword(url: string): string {
 function startWaiting(database: string) {
   const told = Promise.withResolvers<void>();
   const onLine = (line: string) => line.includes('"database_waiting"') && told.resolve();
-  const starting = startProcess({ data: temporaryFolder(), flags: ["--database", withPassword(database)], onLine });
+  const starting = serveOn(withPassword(database), { onLine });
   // A start that does not wait is not awaited.
   return { starting, told: Promise.race([told.promise, starting]) };
 }
@@ -42,7 +42,7 @@ describe("a start waits for", () => {
     await Bun.sleep(1200);
     await server.start();
     const service = await starting;
-    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+    expect(await service.statusOf("GET", "/readyz")).toBe(200);
     const events = service.lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(events.map(({ event }) => event)).toEqual(["database_waiting", "store_made", "settings", "started"]);
     expect(events[0]).toMatchObject({
@@ -68,7 +68,7 @@ describe("a start waits for", () => {
 
   it("a server that restarts while it builds an index, for longer than a start waits for a server that is away", async () => {
     const url = await server.createDatabase("building");
-    await (await startProcess({ data: temporaryFolder(), flags: ["--database", url] })).end("SIGTERM");
+    await (await openStore(url)).close();
     await server.query("INSERT INTO plants (id, name, words) VALUES (1, 'Ficus', 'ficus'); DROP INDEX plants_by_name", "building");
     // The build waits for its end.
     const writer = new Client({ connectionString: url });
@@ -77,9 +77,8 @@ describe("a start waits for", () => {
     await writer.query("BEGIN; UPDATE plants SET tag = 'x'");
     const hosts = parseHosts(url);
     const pool = openPool({ hosts, connectionsMax: 2, serverMs: 30_000 });
-    const log = createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now });
     const waitMs = 5000;
-    const starting = startUp(pool, { hosts, isNew: false, waitMs, log });
+    const starting = startUp(pool, { hosts, isNew: false, waitMs, log: openLog() });
     await until("It builds", async () => (await server.query("SELECT FROM pg_stat_progress_create_index")).length > 0);
     await Bun.sleep(waitMs + 1000);
     await server.stop();
@@ -112,7 +111,7 @@ const data = temporaryFolder();
 const primary = await startCluster();
 const standby = await primary.addStandby();
 const silent = await listenAsStandIn(() => {});
-await (await startProcess({ data, flags: ["--database", primary.url()] })).end("SIGTERM");
+await (await serveOn(primary.url(), { data })).end("SIGTERM");
 afterAll(() => silent.stop());
 
 it("a command leaves a slow server time behind one that lets it in late and then says nothing", async () => {

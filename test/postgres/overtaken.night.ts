@@ -1,9 +1,8 @@
 import { afterEach, describe, expect, it } from "bun:test";
 import { runCommand } from "../support/process.ts";
-import { killServices, startService } from "../support/service-process.ts";
-import { readToken } from "../support/service.ts";
+import { killServices } from "../support/service-process.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import { serveOn } from "../support/postgres/store.ts";
 import { until } from "../support/until.ts";
 
 afterEach(killServices);
@@ -14,10 +13,8 @@ async function openServers() {
   const standby = await primary.addStandby();
   const database = new URL(await primary.createDatabase("plants"));
   const address = database.href.replace(/\/plants$/, `,${standby.host}:${standby.port}/plants`);
-  const data = temporaryFolder();
-  const flags = ["--database", address];
-  const service = await startService({ data, flags });
-  const token = await readToken(data);
+  const service = await serveOn(address);
+  const { token, data } = service;
 
   async function ask(
     { url }: { url: string },
@@ -40,7 +37,7 @@ async function openServers() {
     secret: made.token,
     address,
     data,
-    start: () => startService({ data: temporaryFolder(), flags }),
+    start: () => serveOn(address),
     /** Changes the plant and revokes the token, on the server that was promoted. */
     async change() {
       await until("Changes succeed", async () => (await ask(service, "PUT", "/plants/1", { body: { name: "after" } })).status === 200);

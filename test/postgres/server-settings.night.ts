@@ -5,11 +5,11 @@ import { runCommand } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
-import { parseHosts } from "../../src/store/postgres/engine/hosts.ts";
-import { openPool } from "../../src/store/postgres/engine/pool.ts";
 import { copyEmbedded } from "../support/postgres/binaries.ts";
 import { sharedCluster, startCluster } from "../support/postgres/cluster.ts";
 import { queryOnce } from "../support/postgres/database-server.ts";
+import { openExecute, openStore } from "../support/postgres/store.ts";
+import { rejectionOf } from "../support/rejection.ts";
 import type { DatabaseServer } from "../support/postgres/database-server.ts";
 
 /** What people may set for a user or a database. */
@@ -29,6 +29,8 @@ const PLANT = { id: 1, name: `O'Hara \\ "{NULL}" \0 🌿`, tag: 'a "b" \\, {c}' 
 describe("a service on a database with other settings", () => {
   let server: DatabaseServer;
   let service: TestService | undefined;
+  /** Of the service. */
+  let database: string;
   const data = temporaryFolder();
   beforeAll(async () => {
     server = await sharedCluster();
@@ -39,7 +41,7 @@ describe("a service on a database with other settings", () => {
   });
 
   async function startWith(settings: readonly string[]): Promise<TestService> {
-    const database = await server.createDatabase();
+    database = await server.createDatabase();
     const name = new URL(database).pathname.slice(1);
     for (const setting of settings) await queryOnce(database, `ALTER DATABASE "${name}" SET ${setting}`);
     rmSync(join(data, "first-token"), { force: true });
@@ -58,18 +60,16 @@ describe("a service on a database with other settings", () => {
   }
 
   it("sees what was committed before each statement, whatever isolation is the default", async () => {
-    const { store } = await startWith(["default_transaction_isolation = serializable"]);
-    const hosts = parseHosts(server.url(store.name.split("/").at(-1)));
-    const pool = openPool({ hosts, connectionsMax: 1, serverMs: 15_000 });
-    const ask = () => pool.query({ text: "SHOW transaction_isolation" }, [], { connectMs: 15_000, statementMs: 15_000 });
-    expect(await ask()).toEqual([["read committed"]]);
-    await pool.close();
+    await startWith(["default_transaction_isolation = serializable"]);
+    const { execute, close } = openExecute(database);
+    expect(await execute({ text: "SHOW transaction_isolation" }, [], { isRepeatable: true })).toEqual([["read committed"]]);
+    await close();
   });
 
   it("keeps its connections, though the server ends those that are idle", async () => {
-    const { post, store } = await startWith(["idle_session_timeout = '100ms'"]);
+    const { post } = await startWith(["idle_session_timeout = '100ms'"]);
     expect((await post(JSON.stringify(PLANT))).status).toBe(200);
-    const name = store.name.split("/").at(-1)!;
+    const name = new URL(database).pathname.slice(1);
     const find = async () => (await server.query(`SELECT pid FROM pg_stat_activity WHERE datname = '${name}'`)).map(({ pid }) => pid);
     const before = await find();
     expect(before.length).toBeGreaterThan(1);
@@ -78,30 +78,30 @@ describe("a service on a database with other settings", () => {
   });
 
   it("is found whole by a check, though the server quotes every name", async () => {
-    const { store } = await startWith(["quote_all_identifiers = on"]);
-    const environment = { PLANT_STORE_DATABASE: server.url(store.name.split("/").at(-1)) };
+    await startWith(["quote_all_identifiers = on"]);
+    const environment = { PLANT_STORE_DATABASE: database };
     const { status, stdout } = await runCommand(["check", "--data", temporaryFolder()], { environment });
     expect([status, stdout]).toEqual([0, expect.not.stringMatching(/wrong|missing/)]);
   });
 
   it("counts every plant that has a word, though the server leaves out most of what an index finds", async () => {
-    const { request, store } = await startWith(["gin_fuzzy_search_limit = 1", "enable_seqscan = off"]);
+    const { request } = await startWith(["gin_fuzzy_search_limit = 1", "enable_seqscan = off"]);
     const plants = Array.from({ length: 3000 }, (_, id) => JSON.stringify({ id, name: id % 2 === 0 ? "aloe" : "ficus" }));
     const init = { method: "POST", headers: { "content-type": "application/x-ndjson" }, body: plants.join("\n") };
     expect((await request("/plants/import", init)).status).toBe(200);
     // It leaves out nothing of what is new in the index.
-    await queryOnce(server.url(store.name.split("/").at(-1)), "VACUUM plants");
+    await queryOnce(database, "VACUUM plants");
     expect(await (await request("/plants/count?q=aloe")).json()).toEqual({ plants: 1500, precision: "exact" });
   });
 
   it("reads an export to its end, though the server ends each transaction after a while", async () => {
     const newest = await startCluster({ binaries: copyEmbedded()!, settings: { transaction_timeout: "300ms" } });
-    const { store, stop } = await startTestService({ database: newest.url() });
-    const snapshot = await store.plants.snapshot();
+    const { plants, close } = await openStore(newest.url());
+    const snapshot = await plants.snapshot();
     await Bun.sleep(600);
     expect((await snapshot.list({ limit: 1, bytesMax: 1, after: undefined, tag: undefined, words: [] })).plants).toEqual([]);
     snapshot.close();
-    await stop();
+    await close();
   });
 
   it("answers at once after somebody has given a column another type, though its statements were prepared before", async () => {
@@ -117,8 +117,7 @@ describe("a service on a database with other settings", () => {
       return answers.map(({ status }) => status);
     };
     for (let times = 0; times < 3; times += 1) expect(await statuses()).toEqual([200, 200, 200, 200]);
-    const name = service!.store.name.split("/").at(-1)!;
-    await queryOnce(server.url(name), 'ALTER TABLE plants ALTER name TYPE text COLLATE "C"');
+    await queryOnce(database, 'ALTER TABLE plants ALTER name TYPE text COLLATE "C"');
     for (let times = 0; times < 3; times += 1) expect(await statuses()).toEqual([200, 200, 200, 200]);
     expect(await (await request("/plants/1")).json()).toEqual(PLANT);
   });
@@ -126,8 +125,7 @@ describe("a service on a database with other settings", () => {
   it("answers for other plants while one is locked by another program, and for that one once it is free", async () => {
     const { post } = await startWith([]);
     await post('{"id":1,"name":"locked"}');
-    const name = service!.store.name.split("/").at(-1)!;
-    const locked = queryOnce(server.url(name), "SELECT pg_sleep(2) FROM (SELECT id FROM plants WHERE id = 1 FOR UPDATE) AS locked");
+    const locked = queryOnce(database, "SELECT pg_sleep(2) FROM (SELECT id FROM plants WHERE id = 1 FOR UPDATE) AS locked");
     await Bun.sleep(200);
     const statuses = new Set<number>();
     const repeated = post('{"id":1,"name":"locked"}');
@@ -146,9 +144,8 @@ describe("a service on a database with other settings", () => {
 
   it("stays ready when searches take long", async () => {
     const { request } = await startWith([]);
-    const name = service!.store.name.split("/").at(-1)!;
     // A lock that only lists wait for.
-    const held = queryOnce(server.url(name), "BEGIN; LOCK TABLE plants IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(1.5); COMMIT");
+    const held = queryOnce(database, "BEGIN; LOCK TABLE plants IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(1.5); COMMIT");
     await Bun.sleep(100);
     const lists = Array.from({ length: 20 }, () => request("/plants?q=aloe"));
     for (const list of lists) expect([200, 503]).toContain((await list).status);
@@ -161,17 +158,14 @@ describe("a service on a database with other settings", () => {
     const name = `latin_${crypto.randomUUID().slice(0, 8)}`;
     await queryOnce(server.url(), `CREATE DATABASE ${name} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`);
     try {
-      const failure = await startTestService({ database: server.url(name) }).catch((reason: unknown) => reason);
-      expect(String(failure)).toMatch(/stores text in LATIN1.*ENCODING 'UTF8'/);
+      expect(String(await rejectionOf(openStore(server.url(name))))).toMatch(/stores text in LATIN1.*ENCODING 'UTF8'/);
     } finally {
       await queryOnce(server.url(), `DROP DATABASE ${name} WITH (FORCE)`);
     }
-    // The server copies a whole database for it.
   });
 
   it("changes ten plants from three services at once without a deadlock", async () => {
-    const { url, token, store, post, request } = await startWith([]);
-    const database = server.url(store.name.split("/").at(-1));
+    const { url, token, post, request } = await startWith([]);
     const patient = { database, data, queueWaitMs: "15000" };
     const others = [await startTestService(patient), await startTestService(patient)];
     try {

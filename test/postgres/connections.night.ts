@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, it } from "bun:test";
 import { Client } from "pg";
-import { createLog } from "../../src/runtime/log.ts";
 import { UnsentError } from "../../src/store/postgres/engine/failure.ts";
 import { createHealth } from "../../src/store/postgres/engine/health.ts";
 import { parseHosts } from "../../src/store/postgres/engine/hosts.ts";
@@ -8,32 +7,28 @@ import { openPool } from "../../src/store/postgres/engine/pool.ts";
 import { FIND_ALIVE } from "../../src/store/postgres/engine/requirements.ts";
 import { withRetries } from "../../src/store/postgres/engine/retry.ts";
 import { rejectionOf } from "../support/rejection.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { findFreePort } from "../support/port.ts";
 import { startFlood } from "../support/flood.ts";
-import { startProcess } from "../support/process.ts";
-import { PATIENT } from "../support/service-process.ts";
-import type { ServiceProcess } from "../support/process.ts";
+import { killServices, PATIENT } from "../support/service-process.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
 import { startProxy } from "../support/postgres/proxy.ts";
-import { readToken, startTestService } from "../support/service.ts";
+import { openLog, serveOn } from "../support/postgres/store.ts";
+import { startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 /** No bug: connections grow old within a second. */
 const OLD_SOON = { file: "src/store/postgres/engine/database-connection.ts", from: "AGE_MS_MAX = 60 * 60_000", to: "AGE_MS_MAX = 1000" };
 
-let service: ServiceProcess | undefined;
-afterAll(async () => void (await service?.end("SIGTERM")));
+afterAll(killServices);
 
 describe("the connections of a service", () => {
   it("are replaced when they are old, at different times, and no request notices", async () => {
     const server = await sharedCluster();
     const database = await server.createDatabase();
     const name = new URL(database).pathname.slice(1);
-    const data = temporaryFolder();
-    service = await startProcess({ data, root: plantBugs([OLD_SOON]), flags: [...PATIENT, "--database", database] });
-    const flood = startFlood({ url: service.url, token: await readToken(data), firstId: 1n, clients: 8 });
+    const service = await serveOn(database, { root: plantBugs([OLD_SOON]), flags: PATIENT });
+    const flood = startFlood({ url: service.url, token: service.token, firstId: 1n, clients: 8 });
     const seen = new Map<string, string>();
     // More than there can be at a time.
     await until("Fifty connections have been opened", async () => {
@@ -65,7 +60,7 @@ describe("the connections of a service", () => {
       tries += 1;
       return pool.query<Row>(...asked);
     }
-    const health = createHealth(createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now }));
+    const health = createHealth(openLog());
     const execute = withRetries({ database: { ...pool, query }, health, retryMs: 5000 });
     await pool.close();
     const asked = execute({ text: "SELECT 1" }, [], { isRepeatable: true });
