@@ -108,11 +108,11 @@ describe("a table is read as people choose,", () => {
 
   it("and keeps that when they say whether the first line names the columns", async () => {
     const guessed = await guess("Beet,Rose,rot\nWiese,Tulpe,gelb\n");
-    const choices = { columns: { name: 1, tag: 2 }, ids: { kind: "free" }, isEmptyTagNone: false } as const;
+    const choices = { columns: { name: 1, tag: 2 }, ids: { kind: "free" }, dropEmptyTags: false } as const;
     const named = await choose(guessed, { ...choices, hasHeader: true });
-    expect(named).toMatchObject({ rows: 1, csv: { columns: { name: "Rose", tag: "rot" }, isEmptyTagNone: false, ids: { first: 1n } } });
+    expect(named).toMatchObject({ rows: 1, csv: { columns: { name: "Rose", tag: "rot" }, dropEmptyTags: false, ids: { first: 1n } } });
     const unnamed = await choose(named, { ...choices, hasHeader: false });
-    expect(unnamed).toMatchObject({ rows: 2, csv: { columns: { name: "column 2", tag: "column 3" }, isEmptyTagNone: false } });
+    expect(unnamed).toMatchObject({ rows: 2, csv: { columns: { name: "column 2", tag: "column 3" }, dropEmptyTags: false } });
     await send(unnamed);
     expect(await stored()).toBe('[{"id":1,"name":"Rose","tag":"rot"},{"id":2,"name":"Tulpe","tag":"gelb"}]');
   });
