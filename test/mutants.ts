@@ -246,21 +246,21 @@ export const MUTANTS: readonly Mutant[] = [
   // The interface
   {
     test: "interface/consistency.test.ts",
-    name: "on SQLite what was answered",
+    name: "what was answered is in every read that begins later",
     file: "src/store/sqlite/search/searcher.ts",
     from: "upTo: translated(newest),",
     to: "upTo: NOTHING_INDEXED,",
   },
   {
     test: "interface/consistency.test.ts",
-    name: "on SQLite what was answered",
+    name: "what was answered is in every read that begins later",
     file: "src/store/tags.ts",
     from: "last.change === newestChange?.()",
     to: "last.change >= 0",
   },
   {
     test: "interface/consistency.test.ts",
-    name: "on SQLite what was answered",
+    name: "what was answered is in every read that begins later",
     file: "src/http/etag.ts",
     from: 'return `"${digest(body)}${hasLink',
     to: 'return `"${digest(String(body.length))}${hasLink',
