@@ -146,7 +146,10 @@ describe("a client that disconnects in the middle of an import", () => {
     expect(count).toBeGreaterThan(0);
     expect(count % 2000).toBe(0);
     expect(stored).toBe(lines.slice(0, count).join(""));
-    expect(await importAll(lines.join(""), { on: own })).toEqual(clean({ read: 20_000, created: 20_000 - count, unchanged: count }));
+    // One more commit may have begun before it was noticed.
+    const { unchanged, ...again } = await importAll(lines.join(""), { on: own });
+    expect([unchanged % 2000, unchanged >= count]).toEqual([0, true]);
+    expect(again).toEqual(expect.objectContaining({ read: 20_000, created: 20_000 - unchanged, refused: 0, replaced: 0 }));
     expect(own.logged.join("")).not.toContain("unexpected_error");
     await own.stop();
   });
