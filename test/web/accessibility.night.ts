@@ -146,7 +146,7 @@ const VIEWS: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     await VIEWS["a tag for selected plants"]!(visit);
     await visit.field("Tag").fill("herb");
     await visit.dialog.getByRole("button", { name: "Set tag" }).click();
-    await visit.reads("“Untagged” is tagged “herb” now.");
+    await visit.reads("Set the tag of “Untagged” to “herb”.");
   },
   "the exports": async ({ button }) => {
     await button("Export").click();
@@ -403,7 +403,7 @@ describe("the page", () => {
       expect(await findCut(page)).toEqual([]);
       await field("Tag").fill("y".repeat(300));
       await dialog.getByRole("button", { name: "Rename everywhere" }).click();
-      await reads(/^“Acer” is tagged/);
+      await reads(/^Set the tag of “Acer”/);
       expect(await findCut(page)).toEqual([]);
     });
 });

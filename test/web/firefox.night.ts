@@ -65,7 +65,7 @@ needs("firefox-esr").describe("in Firefox people", () => {
     await click("button", "Set tag");
     await type("tree");
     await press("Enter");
-    await reads("3 plants are tagged “tree” now.");
+    await reads("Set the tag of 3 plants to “tree”.");
   });
 
   it("import a compressed file, and save what is shown, with every digit of its id", async () => {

@@ -262,7 +262,7 @@ describe("a plant", () => {
     for (const name of ["Ginkgo", "Monstera"]) await button(`Delete ${name}`).click();
     await choose("Sign out");
     await field("Token").waitFor();
-    await reads("2 plants are deleted.");
+    await reads("Deleted 2 plants.");
     expect(await button("Undo").count()).toBe(0);
     expect(await stored(OTHER)).toBe("404");
   });

@@ -46,9 +46,9 @@ describe("an edit whose response was lost", () => {
       }
       await page.unroute(/\/plants\/2$/);
       await button(leave.at(-1)!).click();
-      await reads("It is not certain that “Mine” is saved.");
+      await reads("Saving “Mine” may have failed.");
       await button("Undo").click();
-      await reads("“Mine” is as before.");
+      await reads("Restored “Mine”.");
       expect(await place.exported()).toBe(before);
     });
 });
@@ -63,11 +63,11 @@ for (const label of ["Undo", "Close this message"]) {
     await button("Delete Plant 2").click();
     for (const at of [3, 4]) await box(`Plant ${at}`).click();
     await setTag("shrub");
-    await reads("2 plants are tagged “shrub” now.");
+    await reads("Set the tag of 2 plants to “shrub”.");
     await page.clock.fastForward(9_000);
-    await reads("2 plants are deleted.");
-    const tagged = page.locator(".notice", { hasText: "2 plants are tagged" });
-    const deleted = page.locator(".notice", { hasText: "2 plants are deleted" });
+    await reads("Deleted 2 plants.");
+    const tagged = page.locator(".notice", { hasText: "Set the tag of 2 plants" });
+    const deleted = page.locator(".notice", { hasText: "Deleted 2 plants" });
     const first = deleted.getByRole("button", { name: label });
     // It has come to rest then.
     await first.hover();
@@ -80,10 +80,10 @@ for (const label of ["Undo", "Close this message"]) {
     }, true)`);
     await page.mouse.dblclick(area.x + area.width / 2, area.y + area.height / 2);
     await deleted.waitFor({ state: "detached" });
-    expect(await page.evaluate<string>("under")).toContain("2 plants are tagged");
+    expect(await page.evaluate<string>("under")).toContain("Set the tag of 2 plants");
     undoing.release();
     await tagged.getByRole("button", { name: "Undo" }).click();
-    await reads("2 plants are as before.");
+    await reads("Restored 2 plants.");
   });
 }
 
@@ -221,12 +221,12 @@ describe("the position in the list", () => {
     await page.clock.install();
     await button("Delete selected").click();
     await page.clock.fastForward(9_000);
-    await reads("300 plants are deleted.");
+    await reads("Deleted 300 plants.");
     await page.evaluate("scrollTo(0, 2_000 * document.querySelector('tbody tr').offsetHeight)");
     await page.locator('tr[data-at="2005"]').waitFor();
     const before = await rowInSight(page);
     await button("Undo").click();
-    await reads("300 plants are as before.");
+    await reads("Restored 300 plants.");
     await page.locator('section[aria-busy="false"]').waitFor();
     await expectInSight(page, before);
   });

@@ -24,8 +24,8 @@ describe("a screen reader tells, once each,", () => {
     await button("Set tag").click();
     await field("Tag").fill("herb");
     await dialog.getByRole("button", { name: "Set tag" }).click();
-    await reads("“Acer” is tagged “herb” now.");
-    expect((await heard()).filter((text) => text.includes("herb"))).toEqual(["“Acer” is tagged “herb” now."]);
+    await reads("Set the tag of “Acer” to “herb”.");
+    expect((await heard()).filter((text) => text.includes("herb"))).toEqual(["Set the tag of “Acer” to “herb”."]);
     await button("Delete Rosa").click();
     await reads("“Rosa” will be deleted in 7 seconds.");
     expect(await heard()).toEqual(["“Rosa” will be deleted in 8 seconds."]);

@@ -24,17 +24,17 @@ describe("selected plants", () => {
     await box("Plant 5").click({ modifiers: ["Shift"] });
     await reads("4 plants selected");
     await setTag("herb");
-    await reads("4 plants are tagged “herb” now.");
+    await reads("Set the tag of 4 plants to “herb”.");
     expect((await place.stored("tag=herb")).map(({ id }) => id)).toEqual([2, 3, 4, 5]);
     await page.reload();
     await button("Undo").click();
-    await reads("4 plants are as before.");
+    await reads("Restored 4 plants.");
     expect(await place.stored()).toEqual(before);
     await box("Plant 1").click();
     await button("Set tag").click();
     await reads("Leave it empty to remove the tag.");
     await page.keyboard.press("Enter");
-    await reads("“Plant 1” is without a tag now.");
+    await reads("Removed the tag from “Plant 1”.");
   });
 
   it("are deleted together, with an undo before and after", async () => {
@@ -52,13 +52,13 @@ describe("selected plants", () => {
       expect(await button("Set tag").count()).toBe(0);
       if (undone === "after") {
         await passUndo();
-        await reads("9 plants are deleted.");
+        await reads("Deleted 9 plants.");
         expect(await place.stored()).toHaveLength(1);
       }
       await button("Undo").click();
       await sees(names);
     }
-    await reads("9 plants are as before.");
+    await reads("Restored 9 plants.");
     expect(await place.stored()).toEqual(before);
   });
 
@@ -124,7 +124,7 @@ it("a tag is renamed everywhere, after a warning that is not of a tag typed befo
   await reads("What you typed before is back.");
   await field("Tag").fill("tree");
   await button("Rename everywhere").click();
-  await reads("“Acer” is tagged “tree” now.");
+  await reads("Set the tag of “Acer” to “tree”.");
   await reads("2 plants found.");
   expect(address()).toBe("/?tag=tree");
 });

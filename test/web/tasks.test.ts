@@ -161,7 +161,7 @@ const TASKS: Readonly<Record<keyof typeof STEPS, Task>> = {
     await reach("Delete selected");
     await press("Enter");
     await page.clock.fastForward(9_000);
-    await reads("7 plants are deleted.");
+    await reads("Deleted 7 plants.");
     expect((await list("")).map(({ id }) => id)).toEqual(PLANTS.slice(7).map(({ id }) => id));
   },
 
@@ -178,7 +178,7 @@ const TASKS: Readonly<Record<keyof typeof STEPS, Task>> = {
     await press("Enter");
     await type("rare");
     await press("Enter");
-    await reads("30 plants are tagged “rare” now.");
+    await reads("Set the tag of 30 plants to “rare”.");
     expect((await list("tag=rare")).map(({ id, name }) => [id, name])).toEqual(FOUND.map(({ id, name }) => [id, name]));
   },
 

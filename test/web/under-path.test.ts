@@ -39,7 +39,7 @@ it("the page works under a path, also the import, and keeps its token and its un
   await signIn("green", green.token);
   await page.getByRole("checkbox", { name: "Select all plants that are loaded" }).click();
   await button("Remove tag").click();
-  await reads("2 plants are without a tag now.");
+  await reads("Removed the tag from 2 plants.");
 
   await signIn("blue", blue.token);
   expect(await button("Undo").count()).toBe(0);
@@ -51,7 +51,7 @@ it("the page works under a path, also the import, and keeps its token and its un
   await page.goto(`${origin.url.href}green/`);
   await sees(NAMES);
   await button("Undo").click();
-  await reads("2 plants are as before.");
+  await reads("Restored 2 plants.");
   await button("Import").click();
   await field("Or paste the rows").fill("id,name\n1,Rosa\n");
   await button("Preview the rows").click();

@@ -261,7 +261,7 @@ it("a tag of many thousand letters leaves room for what can be done", async () =
   await button("Set tag").click();
   await field("Tag").fill("t".repeat(20_000));
   await page.getByRole("dialog").getByRole("button", { name: "Set tag" }).click();
-  await reads(`“Ginkgo” is tagged “${"t".repeat(60)}…” now.`);
+  await reads(`Set the tag of “Ginkgo” to “${"t".repeat(60)}…”.`);
   expect((await button("Undo").boundingBox())!.y).toBeLessThan(740);
 });
 
@@ -294,9 +294,9 @@ for (const [what, script] of [
     await button("Rename this tag…").click();
     await field("Tag").fill("herb");
     await button("Rename everywhere").click();
-    await reads("5 plants are tagged “herb” now.");
+    await reads("Set the tag of 5 plants to “herb”.");
     await button("Undo").click();
-    await reads("5 plants are as before.");
+    await reads("Restored 5 plants.");
   });
 
 it("numbers, days and minutes are in the reader's language and time", async () => {

@@ -5,7 +5,7 @@ import { holdPage } from "../leaving.ts";
 import { isSame } from "../../src/domain/plant.ts";
 import { DONE_MS, PROBLEM_MS } from "../notices.ts";
 import type { Notices } from "../notices.ts";
-import { cutOffText, plantOf, resultText } from "./bulk-text.ts";
+import { interruptedText, plantOf, resultText } from "./bulk-text.ts";
 import type { BulkResult, BulkWords } from "./bulk-text.ts";
 import type { KeptUndo, Undo } from "./kept-undo.ts";
 import type { NotedChange } from "./listing.ts";
@@ -142,7 +142,7 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
     const { made, already, conflicts, unknown, failure } = result;
     // What may have been made can be undone like what was: if it was not, the plant is as it was already.
     const mine = [...made, ...unknown];
-    // Where all was so already, it may have been this page: a browser sends a request again by itself when a connection breaks that it had
+    // Where nothing needed a change, it may have been this page: a browser sends a request again by itself when a connection breaks that it had
     // used before, and hears only what the second one came to. Or it was somebody else: then what was done before is still this page's last.
     const undoable = mine.length > 0 ? mine : already;
     const isPlain = unknown.length === 0 && conflicts.length === 0 && failure === undefined;
@@ -158,7 +158,7 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
   /** Sends the changes, and takes over what was done, unless the page is somebody else's then. Meanwhile `undoable` is kept. */
   async function sendKept(bulk: Bulk, undoable: Pick<Undo, "changes" | "label" | "isEdit"> | undefined): Promise<BulkResult> {
     // It may have waited for its turn until after a sign-out: then nothing is sent.
-    const kept = signedOut.aborted ? undefined : undoable && ({ kind: "problem", text: cutOffText(bulk), ...undoable } as const);
+    const kept = signedOut.aborted ? undefined : undoable && ({ kind: "problem", text: interruptedText(bulk), ...undoable } as const);
     const end = kept && offers.begin(kept);
     const result = await send(bulk);
     end?.();
@@ -183,11 +183,11 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
       changes: inTurn(),
       total: changes.length,
       doing: "Undoing",
-      done: "as before",
+      phrases: (plants: string) => ({ doing: `Restoring ${plants}`, done: `Restored ${plants}` }),
     };
     const result = await sendKept(bulk, { changes, ...again });
     const { conflicts, failure, isStopped } = result;
-    // What is as before need not be told apart: what is undone may never have been made.
+    // Both count as restored: what is undone may never have been made.
     const made = [...result.made, ...result.already];
     const text = resultText({ ...result, made, already: [] }, bulk);
     if (signedOut.aborted) return void notices.add({ kind: failure === undefined ? "done" : "problem", text });

@@ -1,13 +1,15 @@
 import type { ChangeOutcome, Plant, PlantChange } from "../../src/client/client.ts";
 import { quote } from "../notices.ts";
 
-/** How changes of many plants are called, and how many there are, if that is known. */
+/** "Deleting 7 plants", and "Deleted 7 plants" */
+export type Phrases = Readonly<{ doing: string; done: string }>;
+
+/** How changes of many plants are described, and how many there are, if that is known. */
 export type BulkWords = Readonly<{
   total?: number;
   /** "Deleting" */
   doing: string;
-  /** "deleted" */
-  done: string;
+  phrases: (plants: string) => Phrases;
 }>;
 
 /** What became of the changes that were sent. */
@@ -25,31 +27,29 @@ export type BulkResult = Readonly<{
 }>;
 
 /** What happened, in sentences. */
-export function resultText({ made, already, conflicts, unknown, failure, isStopped }: BulkResult, { done, total }: BulkWords): string {
+export function resultText({ made, already, conflicts, unknown, failure, isStopped }: BulkResult, { phrases, total }: BulkWords): string {
   const plantsOf = (some: BulkResult["conflicts"]) => some.map(({ change }) => plantOf(change));
   const kept = plantsOf(conflicts.filter(({ now }) => now !== null));
   const gone = plantsOf(conflicts.filter(({ now }) => now === null));
   const isCut = failure !== undefined || isStopped;
   const left = (total ?? 0) - made.length - already.length - conflicts.length - unknown.length;
   const sentences = [
-    made.length > 0 || (already.length === 0 && conflicts.length === 0 && failure === undefined)
-      ? `${subject(made.map(plantOf))} ${done}.`
-      : "",
-    already.length > 0 ? `${subject(already.map(plantOf), ["was", "were"])} so already.` : "",
+    made.length > 0 || (already.length === 0 && conflicts.length === 0 && failure === undefined) ? `${phrases(subject(made)).done}.` : "",
+    already.length > 0 ? `${subject(already)} needed no change.` : "",
     kept.length > 0 ? `Someone changed ${names(kept)} in the meantime, so ${kept.length === 1 ? "it was" : "they were"} kept.` : "",
     gone.length > 0 ? `Someone deleted ${names(gone)} in the meantime.` : "",
     isStopped ? "You stopped it." : "",
     total === undefined && isCut ? "All others are left as they were." : "",
     left > 0 ? `${count(left)} left as ${left === 1 ? "it was" : "they were"}.` : "",
-    unknown.length > 0 ? `It is not certain that ${subject(unknown.map(plantOf))} ${done}.` : "",
+    unknown.length > 0 ? `${phrases(subject(unknown)).doing} may have failed.` : "",
     failure ?? "",
   ];
   return sentences.filter((sentence) => sentence !== "").join(" ");
 }
 
-/** What is said of changes that the page had sent when it was left. */
-export function cutOffText({ doing, done, total = 0 }: BulkWords): string {
-  return `${doing} was cut off. It is not certain that ${total === 1 ? "1 plant is" : `${count(total)} are`} ${done}.`;
+/** For changes that the page had sent when it was left. */
+export function interruptedText({ phrases, total = 0 }: BulkWords): string {
+  return `${phrases(count(total)).doing} was interrupted, and may be incomplete.`;
 }
 
 /** "7 plants" */
@@ -64,10 +64,10 @@ export function plantOf({ from, to }: PlantChange): Plant {
 
 const NAMED_MAX = 3;
 
-/** "“Ginkgo” is", "7 plants are" */
-function subject(plants: readonly Plant[], [one, many] = ["is", "are"]): string {
-  const [only] = plants;
-  return only && plants.length === 1 ? `${quote(only.name)} ${one}` : `${count(plants.length)} ${many}`;
+/** "“Ginkgo”", "7 plants" */
+function subject(changes: readonly PlantChange[]): string {
+  const [only] = changes;
+  return only && changes.length === 1 ? quote(plantOf(only).name) : count(changes.length);
 }
 
 /** "“Ginkgo”, “Monstera” and 5 others" */

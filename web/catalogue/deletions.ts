@@ -3,6 +3,7 @@ import { holdPage } from "../leaving.ts";
 import { DONE_MS, PROBLEM_MS, quote } from "../notices.ts";
 import type { Notices } from "../notices.ts";
 import { count } from "./bulk-text.ts";
+import type { Phrases } from "./bulk-text.ts";
 import type { BulkChanges } from "./bulk-changes.ts";
 import type { Listing, NotedChange } from "./listing.ts";
 
@@ -90,7 +91,7 @@ export function createDeletions({ bulkChanges, listing, notices }: DeletionOptio
 
   async function send(now: readonly Plant[]): Promise<void> {
     const changes = now.map((from) => ({ from, to: undefined }));
-    await bulkChanges.run({ changes, total: now.length, doing: "Deleting", done: "deleted", isQuiet: true, replaces });
+    await bulkChanges.run({ changes, total: now.length, doing: "Deleting", phrases: deletionPhrases, isQuiet: true, replaces });
     const ids = now.map(({ id }) => id);
     for (const id of ids) sent.delete(id);
     listing.unhide(ids);
@@ -132,4 +133,8 @@ function notDeleted(plants: ReadonlyMap<bigint, Plant>): string {
 function whatOf(plants: ReadonlyMap<bigint, Plant>): string {
   const [only] = plants.values();
   return only && plants.size === 1 ? quote(only.name) : count(plants.size);
+}
+
+function deletionPhrases(plants: string): Phrases {
+  return { doing: `Deleting ${plants}`, done: `Deleted ${plants}` };
 }

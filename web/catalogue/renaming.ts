@@ -4,7 +4,7 @@ import { quoteTag } from "../notices.ts";
 import type { Notices } from "../notices.ts";
 import { keepItem } from "../storage.ts";
 import type { BulkChanges } from "./bulk-changes.ts";
-import { doneText, withTag } from "./tagging.ts";
+import { tagPhrases, withTag } from "./tagging.ts";
 
 /** Gives every plant of a tag another one, or none. */
 export type Renaming = Readonly<{
@@ -32,7 +32,7 @@ export function createRenaming({ client, bulkChanges, notices, storage }: Renami
       changes: changesOf(tag, to),
       ...about,
       doing: `Renaming the tag ${quoteTag(tag)}`,
-      done: doneText(to),
+      phrases: tagPhrases(to),
     });
     storage.removeItem(KEY);
     return isWhole;
@@ -46,7 +46,7 @@ export function createRenaming({ client, bulkChanges, notices, storage }: Renami
       const { tag, to } = JSON.parse(text) as { tag: string; to?: string };
       const notice = notices.add({
         kind: "problem",
-        text: `Renaming the tag ${quoteTag(tag)} was cut off. Some plants still have it.`,
+        text: `Renaming the tag ${quoteTag(tag)} was interrupted. Some plants still have it.`,
         isClosable: true,
         onClose: () => storage.removeItem(KEY),
         action: {

@@ -3,6 +3,7 @@ import { DONE_MS, quoteTag } from "../notices.ts";
 import type { Notices } from "../notices.ts";
 import type { BulkChanges } from "./bulk-changes.ts";
 import { plantOf } from "./bulk-text.ts";
+import type { BulkWords } from "./bulk-text.ts";
 import { takeOver } from "./listing.ts";
 import type { NotedChange } from "./listing.ts";
 
@@ -32,7 +33,7 @@ export function createTagging({ bulkChanges, notices }: Readonly<{ bulkChanges: 
     // To undo what these plants were given meanwhile would only meet their new tag.
     const over = bulkChanges.offers().filter(({ undo }) => undo.changes.some((change) => plants.has(plantOf(change).id)));
     const replaces = [...offers, ...over];
-    await bulkChanges.run({ changes, total: changes.length, doing: "Changing the tag", done: doneText(tag), replaces });
+    await bulkChanges.run({ changes, total: changes.length, doing: "Changing the tag", phrases: tagPhrases(tag), replaces });
   }
 
   return {
@@ -53,9 +54,13 @@ export function createTagging({ bulkChanges, notices }: Readonly<{ bulkChanges: 
   };
 }
 
-/** "tagged “tree”" */
-export function doneText(tag: string | undefined): string {
-  return tag === undefined ? "without a tag now" : `tagged ${quoteTag(tag)} now`;
+/** "Set the tag of 7 plants to “tree”" */
+export function tagPhrases(tag: string | undefined): BulkWords["phrases"] {
+  return (plants) => {
+    if (tag === undefined) return { doing: `Removing the tag from ${plants}`, done: `Removed the tag from ${plants}` };
+    const rest = `the tag of ${plants} to ${quoteTag(tag)}`;
+    return { doing: `Setting ${rest}`, done: `Set ${rest}` };
+  };
 }
 
 export function withTag({ id, name }: Plant, tag: string | undefined): Plant {

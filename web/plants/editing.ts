@@ -121,8 +121,7 @@ export function useEditing({ id, catalogue, notices, onClose }: EditingOptions):
   /** Those who give up what was sent without a response can undo it: it may have been saved. */
   function offerUndo(): void {
     const change = unheard.current;
-    if (!isBusy && change)
-      bulkChanges.offerEdit(change, { kind: "problem", text: `It is not certain that ${quote(change.to.name)} is saved.` });
+    if (!isBusy && change) bulkChanges.offerEdit(change, { kind: "problem", text: `Saving ${quote(change.to.name)} may have failed.` });
   }
 
   async function saveTyped(mine: Plant, seen: StoredPlant): Promise<void> {
