@@ -14,10 +14,10 @@ const TEXTS: Readonly<Record<number, string>> = {
   [ERROR_NUMBERS.token_not_found]: "This token no longer exists.",
   [ERROR_NUMBERS.id_in_use]: "Another plant has this id: choose another one.",
   [ERROR_NUMBERS.precondition_failed]: "Someone changed it in the meantime: look at it, then try again.",
-  [ERROR_NUMBERS.upgrade_required]: "A proxy may cut files without a word: tell its operator.",
+  [ERROR_NUMBERS.upgrade_required]: "A proxy may truncate files without an error: tell its operator.",
   [ERROR_NUMBERS.body_too_large]: "The name and the tag are too long: shorten them.",
-  [ERROR_NUMBERS.too_many_requests]: "Too much was asked from here: try again in a moment.",
-  [ERROR_NUMBERS.overloaded]: "The service has too much to do: try again in a moment.",
+  [ERROR_NUMBERS.too_many_requests]: "Too many requests came from here: try again in a moment.",
+  [ERROR_NUMBERS.overloaded]: "The service is overloaded: try again in a moment.",
   [ERROR_NUMBERS.store_unavailable]: "The service cannot reach its store: try again in a moment.",
   [ERROR_NUMBERS.store_full]: "The disk of the service is full: tell its operator.",
   [ERROR_NUMBERS.draining]: "The service is restarting: try again in a moment.",
@@ -37,14 +37,14 @@ export function failureText(thrown: unknown): string {
   if (thrown instanceof ConnectionError) return "The service cannot be reached: check the connection, then try again.";
   if (thrown instanceof TimeoutError) return "The service took too long to respond: try again.";
   if (thrown instanceof UnexpectedAnswerError) return unexpectedText(thrown);
-  if (thrown instanceof SignedOutError) return "You signed out before it was over.";
+  if (thrown instanceof SignedOutError) return "You signed out before it was finished.";
   return `Something broke in this page: reload it and try again. (${String(thrown)})`;
 }
 
 /** The same for what is still open: it is read after a new sign-in too, when the token is a good one. */
 export function retryText(thrown: unknown): string {
   const isTokenBad = thrown instanceof ServiceError && thrown.error === ERROR_NUMBERS.invalid_token;
-  return isTokenBad ? "This was not done, as you were not signed in any more: try again." : failureText(thrown);
+  return isTokenBad ? "This was not done because you were signed out: try again." : failureText(thrown);
 }
 
 /** 511 is that of a network such as a school's (RFC 6585, 6). */
@@ -53,7 +53,7 @@ const WANTS_SIGN_IN: readonly number[] = [401, 403, 511];
 function unexpectedText({ status, cause }: UnexpectedAnswerError): string {
   const why = cause instanceof TypeError ? cause.message : "";
   if (why.startsWith("This browser")) return why;
-  if (why.startsWith("no header")) return `${ALTERED} A change may be stored all the same.`;
+  if (why.startsWith("no header")) return `${ALTERED} A change may still have been stored.`;
   // A proxy that wants a new sign-in redirects to it, or sends its page. Whoever goes there in this tab loses what is open.
   const advice =
     status < 400 || WANTS_SIGN_IN.includes(status) ? ", such as the sign-in of a proxy: open this page in another tab, then" : ":";

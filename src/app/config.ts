@@ -108,7 +108,7 @@ function unwrapped(setting: SettingInForce, problems: string[]): SettingInForce 
   const { variable } = SETTINGS[setting.name];
   if (bare !== text) problems.push(`${variable} has quotes around its value: remove them from where it is set.`);
   else if (text !== setting.text)
-    problems.push(`${variable} has spaces or a line end around its value: remove them; a file of Windows has lines that end with CR LF.`);
+    problems.push(`${variable} has spaces or a line end around its value: remove them; a Windows file has lines that end with CR LF.`);
   return { ...setting, text: bare };
 }
 

@@ -18,7 +18,7 @@ type Measured = Readonly<{
 /** Adds what the parts of the service know of themselves, read when somebody asks. */
 export function addServiceMetrics(metrics: Metrics, { server, running, store, data }: Measured): void {
   const [engine = ""] = store.name.split(" ");
-  metrics.gauge({ name: "plant_store_build_info", help: "Always 1; its labels say what runs." }, () => [
+  metrics.gauge({ name: "plant_store_build_info", help: "Always 1; its labels name the running version." }, () => [
     { labels: { version: manifest.version, runtime: `bun ${process.versions.bun}`, store: engine }, value: 1 },
   ]);
   metrics.gauge({ name: "plant_store_ready", help: "1 while the store takes changes, else 0." }, () => (isReady(store) ? 1 : 0));

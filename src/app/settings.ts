@@ -120,7 +120,7 @@ export const SETTINGS = {
     flag: "--trusted-proxies",
     operand: "addresses",
     fallback: "none",
-    help: "proxies that may say who the client is: addresses and networks, separated by commas, such as 127.0.0.1,10.0.0.0/8",
+    help: "trusted proxies, whose header names the client: addresses and networks, separated by commas, such as 127.0.0.1,10.0.0.0/8",
   },
   trustedHeader: {
     variable: "PLANT_STORE_TRUSTED_HEADER",

@@ -90,7 +90,9 @@ async function removeOld(...[path, options]: Parameters<typeof removeOldBackups>
   try {
     return await removeOldBackups(path, options);
   } catch (cause) {
-    throw new Error(`${path} is written, but an older backup may stay for ever (${describeFailure(cause)}): remove it by hand.`, { cause });
+    throw new Error(`${path} is written, but an older backup may never be removed (${describeFailure(cause)}): remove it by hand.`, {
+      cause,
+    });
   }
 }
 

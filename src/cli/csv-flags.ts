@@ -29,7 +29,10 @@ export function addCsvFlags(command: Command): Command {
     )
     .option("--drop-empty-tags", 'treat a quoted empty tag ("") in CSV as no tag')
     .addOption(
-      new Option("--encoding <encoding>", "encoding of CSV, if its first letters do not show it").choices(["utf-8", "windows-1252"]),
+      new Option("--encoding <encoding>", "encoding of CSV; by default, detected from its first letters").choices([
+        "utf-8",
+        "windows-1252",
+      ]),
     );
 }
 
@@ -60,21 +63,21 @@ export function toCsvOptions({ header, idColumn, nameColumn, tagColumn, ids, dro
 const IN_FLAGS = new Map<string, string>([
   [
     MISSING.named.both,
-    "The first line does not name the columns `id` and `name`: name them, or choose others with --id-column and --name-column. If there are no ids, --ids content makes some. If that line is a plant, say --no-header.",
+    "The first line does not name the columns `id` and `name`: name them, or choose others with --id-column and --name-column. If there are no ids, generate them with --ids content. If that line is a plant, use --no-header.",
   ],
   [
     MISSING.named.id,
-    "The first line does not name the column `id`: name it, choose another with --id-column, or have ids made with --ids content.",
+    "The first line does not name the column `id`: name it, choose another with --id-column, or generate ids with --ids content.",
   ],
   [
     MISSING.named.name,
-    "The first line does not name the column `name`: name it, or choose another with --name-column. If that line is a plant, say --no-header.",
+    "The first line does not name the column `name`: name it, or choose another with --name-column. If that line is a plant, use --no-header.",
   ],
   [
     MISSING.unnamed.both,
     'No column is taken for the id, and none for the name: choose them, as with --id-column "column 1" and --name-column "column 2".',
   ],
-  [MISSING.unnamed.id, 'No column is taken for the id: choose one, as with --id-column "column 1", or have ids made with --ids content.'],
+  [MISSING.unnamed.id, 'No column is taken for the id: choose one, as with --id-column "column 1", or generate ids with --ids content.'],
   [MISSING.unnamed.name, 'No column is taken for the name: choose one, as with --name-column "column 2".'],
 ]);
 

@@ -30,10 +30,7 @@ export function exportCommand(): Command {
       "Export plants, sorted by id, as they are at one moment: all of them, unless options select some. The file appears only when it is complete.",
     )
     .addOption(
-      new Option("--format <format>", "format of the file; by default, the one that its name shows, otherwise ndjson").choices([
-        "ndjson",
-        "csv",
-      ]),
+      new Option("--format <format>", "format of the file; by default, that of its name, otherwise ndjson").choices(["ndjson", "csv"]),
     )
     .addOption(new Option("--profile <profile>", "dwc is CSV with the terms of Darwin Core").choices(["plain", "dwc"]).default("plain"))
     .option("--guard-formulas", "put a ' before names and tags in CSV that a spreadsheet would run as formulas")

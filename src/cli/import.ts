@@ -28,7 +28,10 @@ export function importCommand(): Command {
     .argument("[files...]", "CSV, NDJSON or a JSON list (also .gz), or .xlsx; without a file, or with -, standard input")
     .description("Import plants from files. You can safely import a file again. Exits with 1 if a line was refused.")
     .addOption(
-      new Option("--format <format>", "format of the files, if their names and first bytes do not show it").choices(["ndjson", "csv"]),
+      new Option("--format <format>", "format of the files; by default, detected from their names and first bytes").choices([
+        "ndjson",
+        "csv",
+      ]),
     )
     .addOption(
       new Option("--on-conflict <what>", "what to do if an id belongs to another plant").choices(["refuse", "replace"]).default("refuse"),

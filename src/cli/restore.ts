@@ -83,7 +83,7 @@ async function* readAgain(file: string, checked: BackupEnd): AsyncGenerator<Cont
 /** What is in a backup, without the hashes of tokens. */
 function describe(file: string, { head, end, tokens, size }: Summary): string {
   const lines = [
-    `${file}: a whole backup, ${megabytes(size)}`,
+    `${file}: a complete backup, ${megabytes(size)}`,
     `  made     ${head.at}, by Plant Store ${head.version}`,
     `  store    ${head.store}`,
     `  plants   ${end.plants}`,

@@ -21,7 +21,7 @@ export function addSettings(command: Command, names = Object.keys(SETTINGS) as S
 /** The settings for a command. Throws a ConfigError that names every mistake. */
 export function configOf(command: Command): Config {
   const mistakes = strayArguments(command).map((word) =>
-    word.startsWith("-") ? `${word} is not a known setting.` : `${word} is one word too many.`,
+    word.startsWith("-") ? `${word} is not a known setting.` : `${word} is not expected.`,
   );
   return parseConfig(process.env, command.opts(), mistakes.length > 0 ? { command: nameOf(command), mistakes } : undefined);
 }

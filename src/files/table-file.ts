@@ -38,7 +38,7 @@ const OTHERS: readonly (readonly [RegExp, string])[] = [
   [
     // PNG, JPEG, GIF, WebP and its kind, TIFF of both byte orders; HEIC, as phones make it, begins with its length.
     /^(\x89PNG|\xff\xd8\xff|GIF8[79]a|RIFF[^]{4}(WEBP|WAVE|AVI )|II\*\0|MM\0\*|\0\0\0)/,
-    "The file is a picture or a film, and no table: copy what it shows into a spreadsheet.",
+    "The file is an image or a video, not a table: copy what it shows into a spreadsheet.",
   ],
 ];
 

@@ -122,7 +122,7 @@ async function* toRows(sheet: AsyncGenerator<Uint8Array, void, void>, book: Book
   for await (const some of elementsOf(sheet, "row", "worksheet")) {
     yield some.map(({ tag, inner }) => {
       const line = Number(attribute(tag, "r") ?? next);
-      if (!(line >= next && line <= ROWS_MAX)) throw new TableError("The sheet has its rows in no order: save it again.");
+      if (!(line >= next && line <= ROWS_MAX)) throw new TableError("The rows of the sheet are out of order: save it again.");
       grow(line - next);
       next = line + 1;
       return toCellRow(line, inner, { ...book, grow });

@@ -58,7 +58,7 @@ function findEnd(xml: string, fullName: string, from: number): Readonly<{ at: nu
 }
 
 const END_OF_TAG = /\s*>/y;
-const NOT_WHOLE = "The workbook is not whole: save it again.";
+const NOT_WHOLE = "The workbook is incomplete: save it again.";
 
 export function tagsIn(xml: string, name: string): string[] {
   return Array.from(xml.matchAll(new RegExp(`<(?:\\w+:)?${name}\\s([^<>]*?)/?>`, "g")), ([, tag = ""]) => tag);

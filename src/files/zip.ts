@@ -35,7 +35,7 @@ export async function openZip(file: Blob): Promise<Zip> {
   const tail = await viewOf(file, Math.max(0, file.size - END_BYTES - COMMENT_BYTES_MAX), file.size);
   let end = tail.byteLength - END_BYTES;
   while (end >= 0 && tail.getUint32(end, true) !== END) end -= 1;
-  if (end < 0) throw new TableError("The file is not whole: it is a ZIP file without its end.");
+  if (end < 0) throw new TableError("The file is incomplete: it is a ZIP file without its end.");
   const size = tail.getUint32(end + 12, true);
   const start = tail.getUint32(end + 16, true);
   if (size > DIRECTORY_BYTES_MAX || start + size > file.size)
@@ -49,11 +49,11 @@ export async function openZip(file: Blob): Promise<Zip> {
  */
 export async function* unpack(file: Blob, { offset, size, method, length, crc }: Packed): AsyncGenerator<Uint8Array, void, void> {
   const local = await viewOf(file, offset, offset + LOCAL_BYTES);
-  if (local.byteLength < LOCAL_BYTES) throw new TableError("The file is not whole: save it again.");
+  if (local.byteLength < LOCAL_BYTES) throw new TableError("The file is incomplete: save it again.");
   const start = offset + LOCAL_BYTES + local.getUint16(26, true) + local.getUint16(28, true);
   const packed = file.slice(start, start + size);
   if (method !== STORED && method !== DEFLATED)
-    throw new TableError("The file is packed in a way that cannot be read: save it again as .xlsx or as CSV.");
+    throw new TableError("The file uses a compression that cannot be read: save it again as .xlsx or as CSV.");
   const stream = method === STORED ? packed.stream() : packed.stream().pipeThrough(new DecompressionStream("deflate-raw"));
   let unpacked = 0;
   let sum = 0;

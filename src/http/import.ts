@@ -103,7 +103,7 @@ function parseCsvOptions({ body, headers, parameters }: Call<"importPlants">): C
     firstId === undefined &&
     Object.keys(columns).length === 0;
   if (body.type !== "text/csv" && !isPlain)
-    throw refused("The query speaks of columns, ids or encoding, which only CSV has: send it with CSV only.");
+    throw refused("The query has parameters for columns, ids or encoding, which only CSV has: send them with CSV only.");
   return {
     hasHeader: header === "present" && !HEADER_ABSENT.test(headers.get("content-type") ?? ""),
     columns,

@@ -24,7 +24,7 @@ export function addProcessMetrics(metrics: Metrics): () => void {
   metrics.gauge({ name: "plant_store_cpus", help: "Processors that the process may use." }, availableParallelism);
   const lags = metrics.histogram({
     name: "plant_store_event_loop_lag_seconds",
-    help: "How late the event loop was for a timer: how long a request may wait before anybody looks at it.",
+    help: "Event loop lag: how long a request may wait before it is handled.",
     bounds: SECONDS,
   })();
   let due = performance.now() + LAG_EVERY_MS;

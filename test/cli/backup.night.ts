@@ -72,7 +72,7 @@ describe("plant-store backup, in trouble or beside many creates,", () => {
       },
     ]);
     const { status, stderr } = await runOn(garden.place, ["backup", own, "--keep", "1"], { root });
-    const why = `.gz is written, but an older backup may stay for ever (${unreadable}: this user may not use it): remove it by hand.`;
+    const why = `.gz is written, but an older backup may never be removed (${unreadable}: this user may not use it): remove it by hand.`;
     expect([status, stderr]).toEqual([1, expect.stringContaining(why)]);
     expect([existsSync(unreadable), existsSync(old), readdirSync(own).length]).toEqual([true, false, 2]);
   });

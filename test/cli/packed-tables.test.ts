@@ -22,7 +22,7 @@ import { startTestService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
-const NO_GZIP = "The body is not whole gzip: compress the file again, and send all of it.";
+const NO_GZIP = "The gzip body is incomplete: compress the file again, and send all of it.";
 const ROW = '<row r="2"><c r="A2"><v>1</v></c></row>';
 
 const ODS = "application/vnd.oasis.opendocument.spreadsheet";
@@ -97,7 +97,7 @@ async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 describe("plant-store import refuses", () => {
   for (const { what, name, bytes, says } of [
-    { what: "a workbook that is cut off", name: "cut.xlsx", bytes: WHOLE.subarray(0, -60), says: "The file is not whole" },
+    { what: "a workbook that is cut off", name: "cut.xlsx", bytes: WHOLE.subarray(0, -60), says: "The file is incomplete" },
     { what: "a workbook with damaged data", name: "bad.xlsx", bytes: Buffer.from(WHOLE).fill(0xff, 60, 140), says: "damaged" },
     { what: "a workbook without a sheet", name: "none.xlsx", bytes: makeZip({ "xl/workbook.xml": "<workbook/>" }), says: "no sheet" },
     { what: "a workbook of an old Excel", name: "old.xls", bytes: Buffer.from("d0cf11e0a1b11ae1", "hex"), says: "old Excel (.xls), or" },
@@ -137,7 +137,7 @@ describe("plant-store import refuses", () => {
       what: `a picture or film, ${kind}`,
       name: `a.${kind}`,
       bytes: Buffer.from(start, "latin1"),
-      says: "a picture or a film, and no",
+      says: "an image or a video, not a",
     })),
     { what: "a document that is no table", name: "a.odt", bytes: makeZip({ "content.xml": "<x/>" }), says: "without a single table" },
     { what: "a spreadsheet of LibreOffice", name: "a.ods", bytes: makeZip({ mimetype: ODS, "content.xml": "<x/>" }), says: "(.ods): save" },
@@ -152,8 +152,8 @@ describe("plant-store import refuses", () => {
       bytes: Buffer.from("id,name,tag1,Rosa,wild2,Salix,wet"),
       says: "--data-binary",
     },
-    { what: "rows in no order", name: "order.xlsx", bytes: workbookOf(ROW + ROW), says: "in no order" },
-    { what: "a row far below", name: "far.xlsx", bytes: workbookOf('<row r="99999999"></row>'), says: "in no order" },
+    { what: "rows in no order", name: "order.xlsx", bytes: workbookOf(ROW + ROW), says: "out of order" },
+    { what: "a row far below", name: "far.xlsx", bytes: workbookOf('<row r="99999999"></row>'), says: "out of order" },
   ]) {
     it(`${what}, and says why`, async () => {
       const file = join(folder, name);
@@ -270,9 +270,9 @@ describe("a workbook is refused", () => {
     { what: "whose data has another CRC-32", bytes: damaged(16, 1), says: "The file is damaged" },
     { what: "whose data has another length", bytes: damaged(24, 1), says: "The file is damaged" },
     { what: "whose directory ends in a name", bytes: damaged(28, 60_000), says: "The file is damaged" },
-    { what: "whose sheet is not closed", bytes: sheetOf(xml.slice(0, -12)), says: "The workbook is not whole" },
-    { what: "whose sheet ends in a row", bytes: sheetOf(xml.slice(0, -40)), says: "The workbook is not whole" },
-    { what: "whose texts are not closed", bytes: sheetOf(xml, { "xl/sharedStrings.xml": list.slice(0, -6) }), says: "not whole" },
+    { what: "whose sheet is not closed", bytes: sheetOf(xml.slice(0, -12)), says: "The workbook is incomplete" },
+    { what: "whose sheet ends in a row", bytes: sheetOf(xml.slice(0, -40)), says: "The workbook is incomplete" },
+    { what: "whose texts are not closed", bytes: sheetOf(xml, { "xl/sharedStrings.xml": list.slice(0, -6) }), says: "incomplete" },
     { what: "in Latin-1", bytes: sheetOf(Buffer.from(xml, "latin1")), says: "not UTF-8" },
     { what: "in UTF-16", bytes: sheetOf(Buffer.from(`\ufeff${xml}`, "utf16le")), says: "not UTF-8" },
     { what: "that says it is in another encoding", bytes: sheetOf(`<?xml version="1.0" encoding='ISO-8859-1'?>${xml}`), says: "not UTF-8" },
@@ -280,8 +280,8 @@ describe("a workbook is refused", () => {
     { what: "with a text behind the last", bytes: sheetOf(cell("1"), { "xl/sharedStrings.xml": list }), says: "A cell names a text" },
     { what: "with a cell behind XFD", bytes: workbookOf('<row><c r="XFE1"/></row>'), says: "a cell XFE1, which Excel" },
     { what: "with a cell far behind", bytes: workbookOf('<row><c r="AAAAA1"><v>1</v></c></row>'), says: "a cell AAAAA1" },
-    { what: "of comments without an end", bytes: workbookOf("<!--".repeat(500_000)), says: "The workbook is not whole" },
-    { what: "that ends in a comment", bytes: workbookOf(`${ROW}<!-- `), says: "The workbook is not whole" },
+    { what: "of comments without an end", bytes: workbookOf("<!--".repeat(500_000)), says: "The workbook is incomplete" },
+    { what: "that ends in a comment", bytes: workbookOf(`${ROW}<!-- `), says: "The workbook is incomplete" },
     { what: "with a text before the first", bytes: sheetOf(cell("-1"), { "xl/sharedStrings.xml": list }), says: "A cell names a text" },
   ]) {
     it(what, async () => {

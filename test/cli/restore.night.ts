@@ -22,7 +22,7 @@ describe("plant-store restore --dry-run", () => {
     const { status, stdout } = await runOn(place, ["restore", garden.file, "--dry-run"]);
     expect([status, existsSync(place["data"]!)]).toEqual([0, false]);
     expect(stdout).toMatch(
-      /a whole backup, \d+ kB\n {2}made {5}\S+, by Plant Store \S+\n {2}store {4}SQLite \S+\n {2}plants {3}6\n {2}tokens {3}6\n/,
+      /a complete backup, \d+ kB\n {2}made {5}\S+, by Plant Store \S+\n {2}store {4}SQLite \S+\n {2}plants {3}6\n {2}tokens {3}6\n/,
     );
     expect(stdout).toContain("admin \\u001b[2J\\u202e");
     for (const state of ["valid", "revoked", "expired"]) expect(stdout).toContain(` ${state} `);

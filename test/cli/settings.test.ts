@@ -159,7 +159,7 @@ describe("the settings", () => {
       status: 1,
       stdout: "",
       stderr:
-        "plant-store: The settings are wrong:\n  - -x is not a known setting.\n  - sync is one word too many.\nSee `plant-store token create --help`.\n",
+        "plant-store: The settings are wrong:\n  - -x is not a known setting.\n  - sync is not expected.\nSee `plant-store token create --help`.\n",
     });
   });
 

@@ -64,15 +64,15 @@ for (const { where, flags, environment, made } of [
     for (const { header, says } of [
       {
         header: "plant",
-        says: "column `id`: name it, choose another with --id-column, or have ids made with --ids content.",
+        says: "column `id`: name it, choose another with --id-column, or generate ids with --ids content.",
       },
       {
         header: "id,height",
-        says: "column `name`: name it, or choose another with --name-column. If that line is a plant, say --no-header.",
+        says: "column `name`: name it, or choose another with --name-column. If that line is a plant, use --no-header.",
       },
       {
         header: "one,height",
-        says: "columns `id` and `name`: name them, or choose others with --id-column and --name-column. If there are no ids, --ids content makes some. If that line is a plant, say --no-header.",
+        says: "columns `id` and `name`: name them, or choose others with --id-column and --name-column. If there are no ids, generate them with --ids content. If that line is a plant, use --no-header.",
       },
     ]) {
       it(`says which column is missing, and which flag helps: ${header}`, async () => {
@@ -86,7 +86,7 @@ for (const { where, flags, environment, made } of [
     for (const { options, says } of [
       {
         options: [],
-        says: 'No column is taken for the id: choose one, as with --id-column "column 1", or have ids made with --ids content.',
+        says: 'No column is taken for the id: choose one, as with --id-column "column 1", or generate ids with --ids content.',
       },
       {
         options: ["--id-column", "column 1", "--name-column", ""],

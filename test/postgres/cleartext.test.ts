@@ -70,7 +70,7 @@ needsThat(...REACHED, "openssl").describe("a server that asks for the password i
   it("gets it where nobody can read it on the way, or where the address allows that", async () => {
     const { port, sockets } = await startAsking();
     const to = (host: string, option = "") => `postgres://careful:${PASSWORD}@${host}:${port}/postgres?${option}`;
-    const refused = expect.stringContaining("The server asks for the password in clear, and nothing encrypts the way to it: ");
+    const refused = expect.stringContaining("The server asks for the password in plain text over an unencrypted connection: ");
     expect([
       await connect(to("127.0.0.1")),
       await connect(to("localhost", `host=${sockets}`)),
@@ -90,7 +90,7 @@ needsThat(...REACHED).describe("what asks for the password in clear where somebo
       status: 1,
       stdout: "",
       stderr:
-        `plant-store: PostgreSQL ${OUTSIDE}:${port}/plants: The server asks for the password in clear, and nothing encrypts the way to it:` +
+        `plant-store: PostgreSQL ${OUTSIDE}:${port}/plants: The server asks for the password in plain text over an unencrypted connection:` +
         " add ?sslmode=verify-full to the address of the database, let the server use scram-sha-256, or allow it with require_auth=password.\n",
     });
     expect(heard()).toContain("careful");

@@ -68,7 +68,7 @@ it("a command gives up a server that lets it in and then sends rows without an e
   });
   expect([status, stderr]).toEqual([
     1,
-    expect.stringContaining(" cannot be used (The database sent more than 1 MB before it was found fit.)"),
+    expect.stringContaining(" cannot be used (The database sent more than 1 MB before it was checked.)"),
   ]);
   await endless.stop();
 });

@@ -228,7 +228,7 @@ describe("plant-store check calls nothing damaged because of", () => {
     const checked = await check(folder);
     db.close();
     expect(checked).toMatchObject({ status: 1, stdout: expect.not.stringContaining("damaged") });
-    expect(checked.stderr).toContain("cannot be looked at now (database is locked)");
+    expect(checked.stderr).toContain("cannot be checked now (database is locked)");
   });
 });
 

@@ -157,7 +157,7 @@ describe("a tag for many plants", () => {
     const limited = () => Promise.resolve(refusal(429, 42900));
     page.route(({ path }) => (CHANGES.test(path) ? limited() : undefined));
     await page.tagging.setTag(page.find("Plant 1"), undefined);
-    await page.reads("1 plant left as it was. Too much was asked from here: try again in a moment.");
+    await page.reads("1 plant left as it was. Too many requests came from here: try again in a moment.");
     page.route();
     beforeSecond(page, () => Promise.resolve(refusal(403, 40300, "This needs the scope plants:write.")));
     expect(await page.renaming.rename("tree", "herb", undefined)).toBe(false);
@@ -246,7 +246,7 @@ describe("a second change of plants whose first change is still on its way", () 
     page.session.signOut();
     first.release();
     await Promise.all([setting, second]);
-    await page.reads("1 plant left as it was. You signed out before it was over.");
+    await page.reads("1 plant left as it was. You signed out before it was finished.");
     expect([page.offered(), page.tab.items.size, (await tags())["A"]]).toEqual([[], 0, undefined]);
   });
 });
@@ -269,7 +269,7 @@ it("a change of 3,000 plants ends with a sign-out, reports what it did, and send
   page.session.signIn(next.token, { scopes: ["plants:read", "plants:write"] });
   second.resolve(undefined);
   await setting;
-  await page.reads("Removed the tag from 2,000 plants. 1,000 plants left as they were. You signed out before it was over.");
+  await page.reads("Removed the tag from 2,000 plants. 1,000 plants left as they were. You signed out before it was finished.");
   expect(new Set(sent)).toEqual(new Set([`Bearer ${service().token}`]));
   expect(page.offered()).toEqual([]);
   expect([...page.tab.items.keys()].filter((key) => key.endsWith("undos"))).toEqual([]);
@@ -543,7 +543,7 @@ describe("the undo of an edit", () => {
     const page = await openThree();
     for (const id of [1, 2]) await edit(page, plantOf(id, `Mine ${id}`, "tree"));
     const from = plantOf(2, "Mine 2", "tree");
-    const phrases = (plants: string) => ({ doing: `Tagging ${plants}`, done: `Tagged ${plants}` });
+    const phrases = (what: string) => ({ doing: `Tagging ${what}`, done: `Tagged ${what}` });
     await page.bulkChanges.run({ changes: [{ from, to: plantOf(2, "Mine 2") }], doing: "Tagging", phrases });
     expect(page.offered()).toEqual(["Mine 1 is saved.", "Tagged “Mine 2”."]);
   });

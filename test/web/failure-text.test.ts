@@ -63,7 +63,7 @@ describe("the page says in its own words", () => {
     {
       what: "the ETag is taken away",
       answer: () => Response.json({ id: 1, name: "Acer" }),
-      text: `${altered} A change may be stored all the same.`,
+      text: `${altered} A change may still have been stored.`,
     },
     { what: "nothing comes", answer: () => undefined, text: "The service cannot be reached: check the connection, then try again." },
   ])
@@ -79,7 +79,7 @@ describe("the page says in its own words", () => {
 
 it("what was not done as nobody was signed in any more is said without a word of the token", () => {
   const { error, message } = CATALOGUE.invalid_token;
-  expect(retryText(refusal(error, message))).toBe("This was not done, as you were not signed in any more: try again.");
+  expect(retryText(refusal(error, message))).toBe("This was not done because you were signed out: try again.");
 });
 
 it("what may well work in a moment is tried again, and nothing else", () => {

@@ -57,7 +57,7 @@ function damagedWorkbook(): Buffer {
 }
 
 describe("a file that cannot be read says why:", () => {
-  const noGzip = "The body is not whole gzip: compress the file again, and send all of it.";
+  const noGzip = "The gzip body is incomplete: compress the file again, and send all of it.";
   for (const { what, bytes, says } of [
     { what: "gzip that is cut off", bytes: gzipSync("id,name\n1,Acer\n").subarray(0, -4), says: noGzip },
     { what: "gzip with text behind it", bytes: Buffer.concat([gzipSync("id,name\n1,Acer\n"), Buffer.from("2,Rosa\n")]), says: noGzip },
@@ -66,7 +66,7 @@ describe("a file that cannot be read says why:", () => {
     {
       what: "a picture",
       bytes: Buffer.from("89504e470d0a1a0a0000000d49484452", "hex"),
-      says: "The file is a picture or a film, and no table",
+      says: "The file is an image or a video, not a table",
     },
   ])
     it(what, async () => expect(importFailureText(await rejectionOf(openFile(fileOf(bytes))))).toStartWith(says));

@@ -132,7 +132,7 @@ describe("an import", () => {
     await reads("plants.csv is CSV with 1 plant.");
     await page.getByRole("checkbox", { name: /^The first line/ }).uncheck();
     await reads("plants.csv is CSV with 2 plants.");
-    await field("Name").selectOption("choose a column");
+    await field("Name").selectOption("Choose a column");
     await reads("No column is taken for the name: choose it below.");
   });
 
@@ -301,7 +301,7 @@ describe("an export", () => {
     await choose("Export CSV");
     await reads("Exporting plants-");
     await choose("Sign out");
-    await reads("Nothing was saved. You signed out before it was over.");
+    await reads("Nothing was saved. You signed out before it was finished.");
     expect(downloads).toBe(0);
   });
 });

@@ -309,7 +309,7 @@ it("a token of which nobody knows whether it was made is told when its dialog is
   });
   await button("Create token").click();
   await page.keyboard.press("Escape");
-  await reads("The token “phone” may have been made: look at the list. The service cannot be reached");
+  await reads("The token “phone” may have been created: look at the list. The service cannot be reached");
 });
 
 it("a thousand tags are not said to be all that there are", async () => {

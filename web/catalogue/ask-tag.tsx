@@ -27,7 +27,7 @@ export function AskTag({ asked, context: { notices, views }, catalogue, onClose 
     const there = await client.count({ tag: to, signal });
     if (there.plants === 0) return undefined;
     const [have, them] = there.plants === 1 ? ["plant has", "it"] : ["plants have", "them"];
-    return `${countText(there)} ${have} this tag already: nothing will tell ${them} apart from these.`;
+    return `${countText(there)} ${have} this tag already: you will not be able to tell ${them} apart from these.`;
   }
   async function rename(to: string | undefined): Promise<void> {
     if (to === tag) return;

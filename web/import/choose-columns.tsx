@@ -10,10 +10,7 @@ import type { PreviewStep } from "./import-step.ts";
 type ChooseColumnsProps = Readonly<{ step: PreviewStep; onChoose: (choices: Choices) => void }>;
 
 const LABELS = { id: "Id", name: "Name", tag: "Tag" } as const satisfies Record<PlantField, string>;
-const WITHOUT = { id: "no column: make ids", name: "choose a column", tag: "no column: no tags" } as const satisfies Record<
-  PlantField,
-  string
->;
+const WITHOUT = { id: "Generate ids", name: "Choose a column", tag: "No tags" } as const satisfies Record<PlantField, string>;
 
 /** What each column of CSV is taken for, and where ids come from if there are none. */
 export function ChooseColumns({ step, onChoose }: ChooseColumnsProps) {
@@ -89,8 +86,8 @@ function ChooseIds({ step: { checked, choices, isKnown }, onChoose }: ChooseColu
             value={isNumbered ? "free" : "content"}
             onChange={({ currentTarget: { value } }) => onChoose({ ...choices, ids: { kind: value === "free" ? "free" : "content" } })}
           >
-            <option value="content">at random, from the content of each row</option>
-            <option value="free">numbers, from the first free one</option>
+            <option value="content">Random, from the content of each row</option>
+            <option value="free">Numbers, from the first free one</option>
           </select>
         )}
       </Field>

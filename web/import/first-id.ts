@@ -25,7 +25,7 @@ export async function numberRows(
 ): Promise<Readonly<{ checked: CheckedFile; isKnown: boolean }>> {
   const counted = await checkFile(file, { format, faults, csv: { ...csv, ids: { kind: "from", first: 1n } }, signal });
   const first = await findFirstId(client, counted, signal);
-  if (!first) throw new TableError("No number below 1,000,000,000 is free behind the others: let ids be made at random.");
+  if (!first) throw new TableError("There is no free number below 1,000,000,000 after the others: generate random ids.");
   return {
     checked: await checkFile(file, { format, faults, csv: { ...csv, ids: { kind: "from", first: first.id } }, signal }),
     isKnown: first.isKnown,

@@ -120,8 +120,7 @@ function toFate(fate: Fate | undefined): string {
 }
 
 function notesOf({ csv, format }: CheckedFile, notes: readonly string[]): string[] {
-  const guess =
-    "Its letters are read as Windows-1252, as older spreadsheets write them, because they are not UTF-8. Check the names below.";
+  const guess = "The file is not UTF-8, so it is read as Windows-1252, as older spreadsheets write it. Check the names below.";
   return [...notes.map((note) => `Of this file: ${note}.`), ...(format === "csv" && csv.encoding === "windows-1252" ? [guess] : [])];
 }
 

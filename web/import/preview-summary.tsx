@@ -21,7 +21,7 @@ export function PreviewSummary({
   preview: Preview | undefined;
   reason: string | undefined;
 }) {
-  if (reason !== undefined) return <p class="problem">What will happen is not known: {reason}</p>;
+  if (reason !== undefined) return <p class="problem">There is no preview: {reason}</p>;
   if (!preview) return null;
   const { fates, counts, isDone } = preview;
   const parts = (Object.keys(FATES) as Fate[])
@@ -31,7 +31,7 @@ export function PreviewSummary({
     <p role="status">
       {/* Not read out at each step, but whole in the end. */}
       <span aria-hidden={!isDone}>
-        {isDone ? "If you import now: " : `Asking the service, ${fates.length.toLocaleString()} of ${checked.rows.toLocaleString()} rows: `}
+        {isDone ? "If you import now: " : `Checking, ${fates.length.toLocaleString()} of ${checked.rows.toLocaleString()} rows: `}
         <strong>{parts.length === 0 ? "nothing yet" : parts.join(", ")}</strong>.
       </span>{" "}
       {isDone && fates.length > 0 ? (

@@ -83,8 +83,7 @@ function isOwnFault(problem: ImportProblem | undefined): boolean {
 
 /** A service older than this page does not name the outcome of each row. */
 function checkWhole(slice: Slice, fates: readonly Fate[]): void {
-  if (fates.length !== slice.before + slice.rows)
-    throw new TypeError("The service does not tell what will happen to each row: upgrade it.");
+  if (fates.length !== slice.before + slice.rows) throw new TypeError("The service does not support import previews: upgrade it.");
 }
 
 /** `said`: beside what is stored, and earlier rows of the slice; `first`: the fate of the first row with this id. */

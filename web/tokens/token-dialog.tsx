@@ -86,7 +86,7 @@ export function TokenDialog({ catalogue, notices, onClose }: TokenDialogProps) {
       </p>
       {isMaking ? (
         <NewTokenForm
-          onCreate={(token) => attempt(() => create(token), `The token ${quote(token.name)}`, "made")}
+          onCreate={(token) => attempt(() => create(token), `The token ${quote(token.name)}`, "created")}
           onBack={() => {
             setMaking(false);
             // One that was not heard of may have been made.

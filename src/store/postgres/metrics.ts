@@ -23,7 +23,7 @@ export function addPostgresGauges(metrics: Metrics, { plants, execute, pools }: 
     ask(SCHEMA.size),
   );
   metrics.gauge(
-    { name: "plant_store_database_connections", help: "Connections to the database by pool: used, idle; and waiting, who wants one." },
+    { name: "plant_store_database_connections", help: "Connections to the database by pool: used, idle; waiting: those that want one." },
     () =>
       Object.entries(pools).flatMap(([pool, { connections }]) =>
         Object.entries(connections()).map(([state, value]) => ({ labels: { pool, state }, value })),

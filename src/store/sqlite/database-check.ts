@@ -59,7 +59,7 @@ function checkSchema(db: DatabaseSync): Look {
 /** For people: what no damage is the cause of, such as a lock, or a folder in which SQLite may not make its files. */
 function toRefusal(path: string, cause: Error): Error {
   const why = "run this as a user who may write in its folder, with room on the disk, while no other program locks it";
-  return new Error(`${path} cannot be looked at now (${describeFailure(cause)}): ${why}. That says nothing about the plants.`, { cause });
+  return new Error(`${path} cannot be checked now (${describeFailure(cause)}): ${why}. The plants may be fine.`, { cause });
 }
 
 /**

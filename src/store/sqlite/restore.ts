@@ -68,7 +68,7 @@ export async function build(path: string, contents: AsyncIterable<ContentsPart>)
   let plants = 0;
   let lastId = 0n;
   for await (const part of contents) {
-    for (const stored of part.tokens) if (!tokens.put(stored)) throw new Error(`The token ${stored.token.id} is there twice.`);
+    for (const stored of part.tokens) if (!tokens.put(stored)) throw new Error(`The token ${stored.token.id} is duplicated.`);
     for (const plant of part.plants) putPlant(plant);
     plants += part.plants.length;
     lastId = part.plants.at(-1)?.id ?? lastId;

@@ -44,7 +44,11 @@ export type PageSession = Readonly<{
   signOut: () => void;
   expire: (authorization: string | null, reason: string) => void;
 }>;
-type Bulk = Readonly<{ changes: readonly PlantChange[]; doing: string; done: string }>;
+type Bulk = Readonly<{
+  changes: readonly PlantChange[];
+  doing: string;
+  phrases: (plants: string) => Readonly<{ doing: string; done: string }>;
+}>;
 type TagCounts = Readonly<{
   state: State<unknown>;
   total: State<Readonly<{ plants: number }> | undefined>;

@@ -58,7 +58,7 @@ const BLOCK = {
 
 /** What the server gets instead of a password that somebody could read on the way. */
 const CLEARTEXT =
-  "The server asks for the password in clear, and nothing encrypts the way to it: add ?sslmode=verify-full to the address of the database, let the server use scram-sha-256, or allow it with require_auth=password.";
+  "The server asks for the password in plain text over an unencrypted connection: add ?sslmode=verify-full to the address of the database, let the server use scram-sha-256, or allow it with require_auth=password.";
 
 /** What pg calls when the server, or who is in its place, asks for the password itself. Its types do not say so. */
 const ON_CLEARTEXT = "_handleAuthCleartextPassword";

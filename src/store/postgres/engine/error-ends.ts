@@ -30,13 +30,13 @@ export function mendErrors(connection: pg.Connection, isKnown = () => false): vo
         function read(bytes: Buffer): void {
           total += bytes.length;
           if (total > UNKNOWN_BYTES_MAX && !isKnown()) {
-            stream.destroy(new Error("The database sent more than 1 MB before it was found fit."));
+            stream.destroy(new Error("The database sent more than 1 MB before it was checked."));
             return;
           }
           try {
             listener(mend(bytes));
           } catch (cause) {
-            stream.destroy(new Error("The database sent what nobody can read.", { cause }));
+            stream.destroy(new Error("The database sent a message that cannot be read.", { cause }));
           }
         }
         return stream.on(event, event === "data" ? read : listener);

@@ -28,7 +28,7 @@ export class UnconfirmedError extends Error {
 /** The guard of a statement did not let it run. */
 export class GuardError extends Error {
   constructor() {
-    super("The database does not have any more what the statement is for.");
+    super("The database no longer has what the statement refers to.");
     this.name = "GuardError";
   }
 }

@@ -26,7 +26,7 @@ export const SNAPSHOT_WAL_PAGES_MAX = 131_072;
 
 /** Ends a look at one moment of a store. */
 export function tooMuchWritten(todo: string): Error {
-  return new Error(`More than 512 MB were written to the store meanwhile, and its WAL must not grow for ever: ${todo}.`);
+  return new Error(`More than 512 MB were written to the store meanwhile, and its WAL must not grow without limit: ${todo}.`);
 }
 
 /** Sets up a connection for durable commits. Throws when SQLite does not accept a setting. */
