@@ -54,7 +54,7 @@ function unexpectedText({ status, cause }: UnexpectedAnswerError): string {
   const why = cause instanceof TypeError ? cause.message : "";
   if (why.startsWith("This browser")) return why;
   if (why.startsWith("no header")) return `${ALTERED} A change may still have been stored.`;
-  // A proxy that wants a new sign-in redirects to it, or sends its page. Whoever goes there in this tab loses what is open.
+  // A proxy that wants a new sign-in redirects to it, or sends its page. Going there in this tab loses what is open.
   const advice =
     status < 400 || WANTS_SIGN_IN.includes(status) ? ", such as the sign-in of a proxy: open this page in another tab, then" : ":";
   return `Something else responded instead of the service (${status})${advice} try again.`;

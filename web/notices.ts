@@ -31,7 +31,7 @@ export type Notices = Readonly<{
   /** Changes a message in its place. */
   update: (key: number, changes: Partial<Omit<Notice, "key">>) => void;
   close: (key: number) => void;
-  /** Takes the buttons away, as whoever signed out can do none of it. What was said goes soon after: it is for nobody who comes next. */
+  /** Takes the buttons away, because a signed-out user can do none of it. What was said goes soon after: it is for nobody who comes next. */
   withdrawActions: () => void;
 }>;
 

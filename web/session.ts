@@ -63,7 +63,7 @@ export function createSession(tab: Storage, device?: Storage): PageSession {
     const own = tab.getItem(KEY);
     const shared = device?.getItem(KEY) ?? null;
     if (own && marks?.getItem(outOf(own)) !== "") return own;
-    // Whoever it was has signed out, of this tab or of the device. A page without the device cannot tell.
+    // The user has signed out, of this tab or of the device. A page without the device cannot tell.
     if (own || (own === ON_DEVICE && device && shared === null)) forgetAllKept(tab);
     return shared || null;
   }

@@ -21,7 +21,7 @@ type KeepOptions = Readonly<{ keep: number; store: string }>;
 
 /**
  * Removes the oldest backups of a store beside a new one, which stays, whatever the clock says. Those that are named after
- * a time to come are from when a clock was wrong, and go first: they would stay for ever, and push out the good ones. Files
+ * a time to come are from when a clock was wrong, and go first: they would never be removed, and push out the good ones. Files
  * with other names, links, and backups of other stores are left alone. Returns the paths of those removed. Throws if there
  * is one that cannot be read, such as one that root has made, but removes the others first: a disk must not fill up because of it.
  */

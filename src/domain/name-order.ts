@@ -3,7 +3,7 @@ import { normalize } from "./normalization.ts";
 /**
  * The order of names: the first level of Unicode's root collation (CLDR), where letter case and accents do not count. It
  * is our own table, because the collation of a database or a runtime changes with its version, which silently breaks an
- * index. A test compares it with the runtime's. Whoever changes what a key is changes what stores have: see
+ * index. A test compares it with the runtime's. A change of what a key is changes what stores have: see
  * docs/explanation/search.md.
  *
  * Each line has groups of characters that are equal, in order. What decomposes to characters of a line is not listed. In

@@ -138,7 +138,7 @@ async function* unpack(packed: Bytes): AsyncGenerator<Uint8Array, void, void> {
       throw reason;
     }
   }
-  // What fails is thrown to whoever reads.
+  // A failure is thrown to the reader.
   pipeline(source, gunzip, () => {});
   try {
     yield* gunzip;

@@ -17,7 +17,7 @@ export function toCursor(order: Order, { key, id }: Place): string {
   return Buffer.concat([head, toBytes(order, key)]).toString("base64url");
 }
 
-/** Throws `invalid_query` for a text that `toCursor` cannot have made for this order. Whoever makes one up reads on from there. */
+/** Throws `invalid_query` for a text that `toCursor` cannot have made for this order. A client that makes one up reads on from there. */
 export function parseCursor(order: Order, text: string): Place {
   const bytes = Buffer.from(text, "base64url");
   const key = bytes.subarray(HEAD_BYTES);

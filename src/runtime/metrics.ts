@@ -18,7 +18,7 @@ type About = Readonly<{
   name: `${"plant_store" | "process"}_${string}`;
   /** One sentence. */
   help: string;
-  /** The names of the labels. Their values must be few: each set of them is kept for ever. */
+  /** The names of the labels. Their values must be few: each set of them is never removed. */
   labels?: readonly string[];
 }>;
 

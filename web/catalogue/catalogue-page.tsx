@@ -24,7 +24,7 @@ import { ShownPlants } from "./shown-plants.tsx";
 import { Welcome } from "./welcome.tsx";
 import { WithoutPlants } from "./without-plants.tsx";
 
-/** How long a sign-out waits for deletions: whoever wanted it may have gone. */
+/** How long a sign-out waits for deletions: the user may have left. */
 const SIGN_OUT_MS = 5_000;
 
 type CataloguePageProps = Readonly<{ context: AppContext; catalogue: Catalogue; who: Session }>;

@@ -97,7 +97,7 @@ export function createDeletions({ bulkChanges, listing, notices }: DeletionOptio
     listing.unhide(ids);
   }
 
-  // Back brings the page back as it was left, maybe hours ago: whoever left it had no time to undo what waits.
+  // Back brings the page back as it was left, maybe hours ago: its user had no time to undo what waits.
   addEventListener("pageshow", ({ persisted }) => {
     if (persisted && waiting) start();
   });

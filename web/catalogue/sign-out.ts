@@ -15,7 +15,7 @@ export type SignedInFetch = Readonly<{
 }>;
 
 /**
- * A `fetch` that sends nothing once its user has signed out, whoever signs in next. What is being read ends then. A
+ * A `fetch` that sends nothing once its user has signed out, no matter who signs in next. What is being read ends then. A
  * change that is on its way goes on, as it may be made already, and its response tells.
  */
 export function createSignedInFetch(fetch: Fetch, signedOut: AbortSignal): SignedInFetch {

@@ -54,7 +54,7 @@ const PAUSE_MS = 500;
 /** The longest pause that is taken from a response: a proxy may name a day, or what no timer can wait. */
 const ASKED_MS_MAX = 600_000;
 
-/** What is under way may be stored, whoever wants it or not: its answer is waited for so long. */
+/** What is under way may be stored, wanted or not: its answer is waited for so long. */
 const GRACE_MS = 2_000;
 
 /**

@@ -11,5 +11,5 @@ export function parseToken(text: string): string | undefined {
   return /^[\x21-\x7e]{1,999}$/.test(token) ? token : undefined;
 }
 
-/** Quotes of any language, and what ends a sentence. A few of them: a long run would be searched for its end anew from each. */
+/** Quotes of any language, and what ends a sentence. A few of them: a long run would be searched for its end again from each. */
 const AROUND = /^\W{1,9}|\W{1,9}$/g;

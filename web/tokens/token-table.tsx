@@ -44,7 +44,7 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps) {
                       class="button"
                       type="button"
                       aria-label={asked === token.id ? `Cancel: do not revoke ${token.name}` : `Revoke ${token.name}`}
-                      // Whoever presses it twice has not read the question: a key takes it back, and a double click asks it.
+                      // A user who presses it twice has not read the question: a key takes it back, and a double click asks it.
                       onClick={({ detail }) => detail < 2 && setAsked(asked === token.id ? undefined : token.id)}
                     >
                       {asked === token.id ? "Cancel" : "Revoke"}

@@ -28,7 +28,7 @@ export type Timeouts = Readonly<{
  */
 const SILENCE_MS = 10_000;
 /**
- * How long a connection waits for its next request, in milliseconds. Whoever closes it loses what the other end sends at
+ * How long a connection waits for its next request, in milliseconds. The side that closes it loses what the other end sends at
  * that moment, and few senders repeat a create by themselves. So clients and proxies should close it, not the service:
  * most keep it for 1 to 10 minutes, Envoy for an hour.
  *
@@ -61,7 +61,7 @@ export function createTimeouts(now: () => number): Timeouts {
     received: (bytes) => (inputEnds = Math.min(inputEnds + bytes * BODY_BYTE_MS, now() + allowedMs)),
     linger: () => (inputEnds = now() + LINGER_MS),
     onOutput(isWaiting) {
-      // An import may be silent for ever, but its response may not.
+      // An import may be silent without limit, but its response may not.
       outputEnds = isWaiting ? now() + (allowedMs === Infinity ? SILENCE_MS : allowedMs) : Infinity;
     },
     allow(seconds) {

@@ -11,7 +11,7 @@ type MovingOptions = Readonly<{
   of(id: PlantId): ServerPlants;
   /** What is known of where plants are. */
   map(): unknown;
-  /** Reads it anew. */
+  /** Reads it again. */
   follow(): Promise<void>;
 }>;
 

@@ -63,7 +63,7 @@ const SLOW_STATEMENT_MS = 30_000;
 
 /**
  * How long a list or an export waits for the database, so that a short restart breaks off no export. In milliseconds.
- * Whoever waits for a count of tags gives up a little later, and learns why there is none.
+ * A caller that waits for a count of tags gives up a little later, and learns why there is none.
  *
  * @limit PostgreSQL: least time for the attempts of a list, search, count or page of an export
  */

@@ -31,7 +31,7 @@ export function changeInShards(statement: Statement, tables: readonly ShardTable
 export function guardShards(tables: readonly ShardTable[]): readonly string[] {
   const shareLock = 5;
   return [
-    // Otherwise the planner plans a change of few plants anew each time, to read a few rows less.
+    // Otherwise the planner plans a change of few plants again each time, to read a few rows less.
     "SET LOCAL plan_cache_mode TO force_generic_plan",
     `SELECT lock_relation_if_exists('store.plants', 'ROW EXCLUSIVE'), lock_shard_metadata(${shareLock}, ${toArray(tables)})`,
     `SELECT ${areHere(tables)}`,

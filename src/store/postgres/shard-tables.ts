@@ -25,7 +25,7 @@ type Identified = Readonly<{ id: PlantId }>;
 
 /**
  * The tables of the shards of a worker of Citus. One statement goes past Citus to all that have some of the plants: Citus
- * would plan it anew for each. When that cannot be, as after a move that we do not know of yet, Citus is asked. Rejects
+ * would plan it again for each. When that cannot be, as after a move that we do not know of yet, Citus is asked. Rejects
  * with what `isMisplaced` when the worker does not have plants any more.
  */
 export function openShardTables({ worker, shards }: ShardsOptions): OpenTables {

@@ -18,7 +18,7 @@ const BEGIN = { text: "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ O
 
 /**
  * The first statement, which fixes the moment. If this process stops asking, the server ends the transaction: it would
- * hold back vacuum for ever. A reader may pause for a minute.
+ * hold back vacuum without limit. A reader may pause for a minute.
  */
 const FIX = {
   text: "SELECT set_config('idle_in_transaction_session_timeout', '3min', true)",

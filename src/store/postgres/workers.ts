@@ -105,7 +105,7 @@ export function createWorkers({ home, hosts, execute, snapshots, behind, limits,
   }
 
   /**
-   * Reads as an export begins: on a connection of its own, from which Citus logs in to each worker anew. Others may have
+   * Reads as an export begins: on a connection of its own, from which Citus logs in to each worker again. Others may have
    * logged in before a password changed. A lock, or a coordinator that is away, says nothing of the workers.
    */
   async function readThroughCitus(): Promise<void> {

@@ -62,7 +62,7 @@ export function indexName({ text }: Statement): string | undefined {
 }
 
 /**
- * Builds an index unless it is there and valid, while others write and read. Whoever comes while another builds it
+ * Builds an index unless it is there and valid, while others write and read. A process that comes while another builds it
  * waits, and builds it again if the other was cut off. What counts is the index itself, whatever the version of the
  * schema says: versions before take a broken index for one that is there.
  */

@@ -42,7 +42,7 @@ export const STEPS: readonly Statement[] = [
  */
 export const VERSION = 8;
 
-/** Which words `tokenize` returns. Whoever changes them raises it: then each store gets new ones (word-renewal.ts). */
+/** Which words `tokenize` returns. Raise it when they change: then each store gets new ones (word-renewal.ts). */
 export const WORDS_VERSION = 2;
 
 /** The indexes that a store has, besides those of its keys. */

@@ -15,7 +15,7 @@ type StartUpOptions = Readonly<{ hosts: Hosts; isNew: boolean; waitMs: number; l
 /** Pause between tries while the database is not up yet, in milliseconds. */
 const PAUSE_MS = 500;
 
-/** How often a start is patient anew with a server that was there and went away again. */
+/** How often a start waits again for a server that was there and went away again. */
 const RETURNS_MAX = 3;
 
 /** For a statement of the schema that is done in a moment. */

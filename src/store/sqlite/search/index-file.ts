@@ -27,7 +27,7 @@ export function openOrCreate(path: string): DatabaseSync {
   // Words arrive folded, so the tokenizer of FTS5 has nothing left to do. A tag is one token that no word can equal.
   // The index keeps no copy of the names (content), only which plants hold a word (detail). Few merges of its segments
   // cost a plant less, and a search a little more. The last word that was looked at is kept: else each start would look at
-  // the same words again, and restarts would keep the rest for ever.
+  // the same words again, and restarts would never remove the rest.
   db.exec(`
     BEGIN;
     CREATE VIRTUAL TABLE names USING fts5(
