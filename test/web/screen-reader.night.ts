@@ -109,7 +109,7 @@ describe("a screen reader tells, once each,", () => {
     await field("Tag").fill("tree");
     await reads("2 plants have this tag already");
     expect((await heard()).filter((text) => text.includes("tag"))).toEqual([
-      "2 plants have this tag already: nothing will tell them apart from these.",
+      "2 plants have this tag already: you will not be able to tell them apart from these.",
     ]);
     await dialog.getByRole("button", { name: "Cancel" }).click();
   });

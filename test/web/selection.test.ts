@@ -111,7 +111,7 @@ it("a tag is renamed everywhere, after a warning that is not of a tag typed befo
     .click();
   await button("Rename this tag…").click();
   await field("Tag").fill("tree ");
-  await reads("1 plant has this tag already: nothing will tell it apart from these.");
+  await reads("1 plant has this tag already: you will not be able to tell it apart from these.");
   const count = await hold(page, asks("GET", /^\/plants\/count\?tag=trees/));
   await field("Tag").fill("trees");
   await count.came;
