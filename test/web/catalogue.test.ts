@@ -186,7 +186,7 @@ describe("the catalogue", () => {
     await page.getByText("Plant 1200", { exact: true }).waitFor();
     expect(Math.abs(Number(await rowInSight()) - Number(before))).toBeLessThanOrEqual(1);
     await button(/^even/).first().click();
-    await page.waitForFunction("scrollY === 0");
+    await until("it is so on the page", () => page.evaluate<boolean>("scrollY === 0"));
     await page.goBack();
     await page.getByText("Plant 1200", { exact: true }).waitFor();
     expect(Math.abs(Number(await rowInSight()) - Number(before))).toBeLessThanOrEqual(1);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "bun:test";
+import { until } from "../support/until.ts";
 import { usePlace } from "../support/web/place.ts";
 import { asksBeforeClosing } from "../support/web/closing.ts";
 
@@ -159,7 +160,7 @@ it("a dialog has an address: a link opens it, Back closes it, and closing it lea
   await page.goForward();
   expect(await field("Name").inputValue()).toBe("Acer");
   await page.keyboard.press("Escape");
-  await page.waitForFunction("location.hash === ''");
+  await until("it is so on the page", () => page.evaluate<boolean>("location.hash === ''"));
   expect([address(), await page.evaluate<number>("history.length")]).toEqual(["/?tag=tree", steps + 1]);
   // No plant has an id beyond 64 bits.
   await page.evaluate(`location.hash = "#plant=${2n ** 63n}"`);

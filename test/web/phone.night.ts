@@ -1,5 +1,6 @@
 import { describe, expect, it } from "bun:test";
 import type { Page } from "playwright-core";
+import { until } from "../support/until.ts";
 import { rowsOf } from "../support/web/garden.ts";
 import { usePlace } from "../support/web/place.ts";
 import { settle } from "../support/web/settle.ts";
@@ -104,7 +105,7 @@ describe("where the keyboard of a phone makes the window low", () => {
     await page.evaluate("scrollTo(0, 5_000)");
     await field("Search names").tap();
     await page.setViewportSize(LOW);
-    await page.waitForFunction("innerHeight === 300");
+    await until("it is so on the page", () => page.evaluate<boolean>("innerHeight === 300"));
     await settle(page);
     expect((await field("Search names").boundingBox())!.y).toBeWithin(0, 100);
     await page.keyboard.type("Plant 77");

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "bun:test";
 import type { Page } from "playwright-core";
+import { until } from "../support/until.ts";
 import { rowsOf } from "../support/web/garden.ts";
 import { asks, hold } from "../support/web/hold.ts";
 import { usePlace } from "../support/web/place.ts";
@@ -154,7 +155,7 @@ describe("the position in the list", () => {
       } else if (again.startsWith("Back")) {
         await button(/^even/).first().click();
         await reads(/found/);
-        await page.waitForFunction("scrollY === 0");
+        await until("it is so on the page", () => page.evaluate<boolean>("scrollY === 0"));
         const late = Promise.withResolvers<void>();
         await page.route("**/plants?*", async (route) => {
           await late.promise;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "bun:test";
+import { until } from "../support/until.ts";
 import { rowsOf } from "../support/web/garden.ts";
 import { usePlace } from "../support/web/place.ts";
 import type { Visit } from "../support/web/visit.ts";
@@ -209,7 +210,7 @@ it("paper gets all rows that are loaded, without buttons", async () => {
   await page.evaluate(`addEventListener("beforeprint", () => (window.printed = document.querySelectorAll("tbody tr").length))`);
   await page.pdf();
   expect(await page.evaluate<number>("window.printed")).toBe(400);
-  await page.waitForFunction("document.querySelectorAll('tbody tr').length < 80");
+  await until("it is so on the page", () => page.evaluate<boolean>("document.querySelectorAll('tbody tr').length < 80"));
   // The pointer, or the finger that was there last, leaves its tag as black as the others.
   await page.locator("td .chip").nth(1).hover();
   await page.emulateMedia({ media: "print" });
