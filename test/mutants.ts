@@ -737,7 +737,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "of mixed work",
     file: "src/http/app.ts",
     from: "const exchange = openExchange(request);",
-    to: "const count = ((globalThis as any).count = ((globalThis as any).count ?? 0) + 1); if (count > 1150) return new Promise((go) => setTimeout(go, Math.min(800, (count - 1150) * 20))).then(() => answerSafely(openExchange(request))); const exchange = openExchange(request);",
+    to: "const count = ((globalThis as any).count = ((globalThis as any).count ?? 0) + 1); if (count > 1150) return new Promise((go) => setTimeout(go, Math.min(800, (count - 1150) * 20))).then(() => this.#answerSafely(openExchange(request))); const exchange = openExchange(request);",
   },
   {
     // Each request takes more processor time than the one before.
