@@ -31,7 +31,7 @@ const FAILED_SYNC: Fault = { call: "fsync", error: "EIO", isLasting: false };
 
 /** Faults, and in how many runs of the short form each happens. */
 const FAULTS: ReadonlyArray<readonly [what: string, files: readonly string[], fault: Fault, runs: number]> = [
-  ["the plants", STORE, FAILED_SYNC, 8],
+  ["the plants", STORE, FAILED_SYNC, 16],
   ["the plants", STORE, { call: "fsync", error: "EIO", isLasting: true }, 1],
   ["the plants", STORE, { call: "pwrite64", error: "EIO", isLasting: false }, 1],
   ["the plants", STORE, { call: "pwrite64", error: "ENOSPC", isLasting: true }, 2],
