@@ -113,9 +113,10 @@ export async function compareWithModel(engines: readonly Engine[], numRuns: numb
 
   async function send(method: string, path: string, sent: Sent = {}, expected?: Expected): Promise<Answer> {
     const ask = () => askAll(method, path, sent);
-    // The index of words may lag behind an import.
-    const answers =
-      expected?.body === undefined ? await ask() : await askUntil(ask, (all) => all.every(({ body }) => body === expected.body));
+    // After a restart the search index may still be opened: 503 until then.
+    const isReady = (all: readonly Answer[]) => all.every(({ status }) => status !== 503);
+    const isExpected = (all: readonly Answer[]) => all.every(({ body }) => body === expected?.body);
+    const answers = await askUntil(ask, expected?.body === undefined ? isReady : isExpected);
     for (const answer of answers) expect(answer, `${method} ${path}`).toEqual(answers[0]!);
     return answers[0]!;
   }
