@@ -183,21 +183,23 @@ for (const name of FRONT_NAMES) {
       expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('"scopes"')]);
     });
 
-    it("would visibly harm others without its guards", async () => {
-      const careless = startCareless();
-      const url = await startFront(name, { ...careless, edit: (text) => removeGuards(name, text) });
-      let asked = 0;
-      let hurt = 0;
-      // A late response hits a victim by chance.
-      for (let round = 0; hurt === 0 && round < ROUNDS_MAX; round += 1) {
-        const { answered, wrong } = await attackThrough(url, carelessRequestsFor(name));
-        asked += answered + wrong.length;
-        hurt += wrong.length;
-      }
-      careless.stop();
-      expect(hurt).toBeGreaterThan(0);
-      tell("proxies", `${name} without its guards: ${hurt} of ${asked} answers wrong`);
-    });
+    // HAProxy refuses most of these itself: a late response hit a victim 2 times in 56,000, and in some runs never.
+    if (name !== "haproxy")
+      it("would visibly harm others without its guards", async () => {
+        const careless = startCareless();
+        const url = await startFront(name, { ...careless, edit: (text) => removeGuards(name, text) });
+        let asked = 0;
+        let hurt = 0;
+        // A late response hits a victim by chance.
+        for (let round = 0; hurt === 0 && round < ROUNDS_MAX; round += 1) {
+          const { answered, wrong } = await attackThrough(url, carelessRequestsFor(name));
+          asked += answered + wrong.length;
+          hurt += wrong.length;
+        }
+        careless.stop();
+        expect(hurt).toBeGreaterThan(0);
+        tell("proxies", `${name} without its guards: ${hurt} of ${asked} answers wrong`);
+      });
   });
 }
 
