@@ -13,7 +13,7 @@ function textOf(reason: unknown): string {
   if (!(reason instanceof Error)) return String(reason);
   const cause = reason instanceof PlantStoreError && reason.cause instanceof Error ? reason.cause : undefined;
   if (isDamage(cause ?? reason)) return "The store is damaged: run `plant-store check` on it, which says what to do.";
-  // Nobody here sees the headers of a response.
+  // A command shows no headers of a response.
   const message = reason.message.replace("after the seconds in Retry-After", "in a moment");
   return toSentence(reason) ?? message + (cause ? ` The reason: ${describeFailure(cause)}` : "");
 }
