@@ -1,5 +1,5 @@
 // Checks every Markdown file of the project: no line is longer than 120 characters, every relative link leads to a file, and to a heading in
-// it, and every file of ours that is named as `name.ts` is there. Code blocks are skipped, and so is a line that cannot be wrapped, such as a row of a table.
+// it, every file of ours that is named as `name.ts` is there, and the gate of a promise is that of its tests. Code blocks are skipped, and so is a line that cannot be wrapped, such as a row of a table.
 // `bun .ci/markdown.ts` checks the project, with arguments those files.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -12,7 +12,7 @@ const OF_OTHER_FILES = /(?:^|\/)(?:docs\/tutorial\/.*|CHANGELOG)\.md$/;
 
 const files = process.argv.length > 2 ? process.argv.slice(2) : filesOfGit("*.md");
 const sources = filesOfGit("*.ts", "*.tsx").map((file) => `/${file}`);
-const problems = files.flatMap((file) => [...longLines(file), ...brokenLinks(file), ...missingFiles(file)]);
+const problems = files.flatMap((file) => [...longLines(file), ...brokenLinks(file), ...missingFiles(file), ...wrongGates(file)]);
 for (const problem of problems) process.stdout.write(`${problem}\n`);
 if (files.length === 0) process.stdout.write("There are no Markdown files to check.\n");
 process.exitCode = problems.length === 0 && files.length > 0 ? 0 : 1;
@@ -56,6 +56,23 @@ function missingFiles(file: string): string[] {
     ([, name = ""]) => name,
   );
   return named.filter((name) => !sources.some((source) => source.endsWith(`/${name}`))).map((name) => `${file}: there is no file ${name}`);
+}
+
+/** The rows of promises whose second cell names other gates than the ends of the names of their tests do. */
+function wrongGates(file: string): string[] {
+  return proseOf(file).flatMap((line) => {
+    const [, promise = "", gates = "", tests = ""] = /^\| (.+?) +\| ((?:change|night|release)[a-z, ]*?) +\| (.+?) +\|/.exec(line) ?? [];
+    if (promise === "") return [];
+    const linked = Array.from(tests.matchAll(/\]\(([^()]+)\)/g), ([, target = ""]) => gateOf(target));
+    const expected = ["change", "night", "release"].filter((gate) => linked.includes(gate)).join(", ");
+    return gates === expected ? [] : [`${file}: the gate of “${promise}” is ${expected}, not ${gates}`];
+  });
+}
+
+/** Suites of a release are run by its tests. */
+function gateOf(test: string): string {
+  if (test.endsWith(".release.ts") || test.includes("/release/")) return "release";
+  return test.endsWith(".night.ts") ? "night" : "change";
 }
 
 /** The anchors of a file, as GitHub makes them. */
