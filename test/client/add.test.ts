@@ -128,14 +128,4 @@ describe("a plant without an id", () => {
     expect(await stored()).toEqual([plant]);
     expect(plant).toEqual({ id: 6n, ...ROSE });
   });
-
-  it("is refused like any other, and not sent again", async () => {
-    let sent = 0;
-    const counting: Fetch = (url, init) => {
-      sent += 1;
-      return fetch(url, init);
-    };
-    expect(await rejectionOf(clientWith({ fetch: counting }).add({ name: "x".repeat(70_000) }))).toMatchObject({ status: 413 });
-    expect(sent).toBe(1);
-  });
 });

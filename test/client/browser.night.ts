@@ -55,18 +55,6 @@ describe("in Chromium, the client", () => {
     expect(thrown).toEqual(["UnexpectedAnswerError", 0, "The url redirects: use the address it leads to."]);
   });
 
-  it("throws what the source of an import throws", async () => {
-    const thrown = await page.evaluate(() => {
-      const plants = connect();
-      async function* source() {
-        yield "{";
-        throw new Error("no more");
-      }
-      return plants.importPlants(source()).catch(String);
-    });
-    expect(thrown).toBe("Error: no more");
-  });
-
   it("gives up an import whose source stalls, and releases the source", async () => {
     const thrown = await page.evaluate(async () => {
       const plants = connect({ idleMs: 200 });
@@ -90,16 +78,6 @@ describe("in Chromium, the client", () => {
       return [(reason as client.TimeoutError).name, (reason as client.TimeoutError).limitMs, progress];
     });
     expect(thrown).toEqual(["TimeoutError", 400, [{ bytes: 10_000, bytesTotal: 10_000 }]]);
-  });
-
-  it("throws the reason of an abort while it collects the source", async () => {
-    const thrown = await page.evaluate(() => {
-      const plants = connect();
-      const controller = new AbortController();
-      setTimeout(() => controller.abort(new Error("enough")), 100);
-      return plants.importPlants(new ReadableStream<string>(), { signal: controller.signal }).catch(String);
-    });
-    expect(thrown).toBe("Error: enough");
   });
 });
 

@@ -1,11 +1,8 @@
 import { describe, expect, it } from "bun:test";
-import { ChunkedDecoder } from "../../src/http/wire/chunked.ts";
 import type { HttpRequest } from "../../src/http/wire/request.ts";
 import type { HttpResponse } from "../../src/http/wire/response.ts";
-import { createTaskQueue } from "../../src/runtime/event-loop.ts";
 import { GROWTH_MAX, growthOf } from "../support/growth/growth.ts";
 import { fault, hold, OK } from "../support/held-connection.ts";
-import { threadMs } from "../support/processor.ts";
 import { statusesIn } from "../support/raw-http.ts";
 
 async function readAll({ body }: HttpRequest): Promise<HttpResponse> {
@@ -210,56 +207,4 @@ describe("the work for input that comes a byte at a time grows no faster than th
       expect((await growthOf(drip, { alphabet: what, textOf }, length)).times).toBeLessThan(GROWTH_MAX);
     });
   }
-});
-
-it("chunks of one byte that come together are passed on together, and nothing after them is touched", () => {
-  const pieces: string[] = [];
-  const decoder = new ChunkedDecoder((bytes) => pieces.push(Buffer.from(bytes).toString()));
-  const chunks = `${Array.from("Monstera", (byte) => `1;x\r\n${byte}\r\n`).join("")}0\r\nX: y\r\n\r\n`;
-  const bytes = Buffer.from(chunks + GET);
-  expect(bytes.subarray(decoder.feed(bytes)).toString()).toBe(GET);
-  expect(pieces).toEqual(["Monstera"]);
-  expect(decoder.isDone()).toBe(true);
-});
-
-/** The processor time that it takes to decode a megabyte of such chunks, in milliseconds. */
-function decodingMs(chunk: string): number {
-  const bytes = Buffer.from(chunk.repeat(1_000_000 / chunk.length));
-  const decoder = new ChunkedDecoder(() => {});
-  const began = threadMs();
-  expect(decoder.feed(bytes)).toBe(bytes.length);
-  return threadMs() - began;
-}
-
-// Megabytes arrive in one turn of the event loop, and a sender may put a line of 4 KB in front of each byte.
-for (const [what, line] of [
-  ["zeros", `${"0".repeat(4000)}1`],
-  ["extensions", `1;${"e".repeat(4000)}`],
-] as const)
-  it(`${what} before a chunk take less than half of the processor time of as many bytes in chunks of one`, () => {
-    let long = Infinity;
-    let short = Infinity;
-    // In turns, and until the runtime has optimised the code: both take longer on a busy machine.
-    for (let round = 0; round < 100 && long >= short / 2; round += 1) {
-      long = Math.min(long, decodingMs(`${line}\r\nx\r\n`));
-      short = Math.min(short, decodingMs("1\r\nx\r\n"));
-    }
-    expect(long).toBeLessThan(short / 2);
-  });
-
-it("deferred work runs in order, and lets others have their turn", async () => {
-  const tasks = createTaskQueue();
-  const done: number[] = [];
-  for (let number = 0; number < 60; number += 1)
-    tasks.add(() => {
-      for (const since = performance.now(); performance.now() - since < 1;);
-      done.push(number);
-    });
-  const seen: number[] = [];
-  while (done.length < 60) {
-    await new Promise(setImmediate);
-    seen.push(done.length);
-  }
-  expect(done).toEqual(Array.from({ length: 60 }, (_, number) => number));
-  expect(seen.length).toBeGreaterThanOrEqual(4);
 });

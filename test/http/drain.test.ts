@@ -55,22 +55,6 @@ it("during a drain delay it is alive but not ready, and still accepts creates", 
   await service.end("SIGKILL");
 });
 
-it("during a drain delay what finds no room is refused, and not logged as one who sends too much", async () => {
-  const data = temporaryFolder();
-  // Longer than this test takes: it ends nothing.
-  const service = await startProcess({ data, flags: ["--drain-delay-ms", "60000"] });
-  const headers = { authorization: `Bearer ${await readToken(data)}` };
-  const send = (body: string | ReadableStream) => fetch(`${service.url}/plants/import`, { method: "POST", body, headers });
-  void service.end("SIGTERM");
-  await until("It stops", () => service.lines.some((line) => line.includes('"stopping"')));
-  const endless = () => new ReadableStream({ start: (to) => to.enqueue(new TextEncoder().encode("\n")) });
-  const running = Array.from({ length: 4 }, () => send(endless()).catch(() => undefined));
-  await until("All four run", async () => (await send("{}")).status === 503);
-  await service.end("SIGKILL");
-  await Promise.all(running);
-  expect(service.lines.filter((line) => line.includes("limit_hit"))).toEqual([]);
-});
-
 it("after a drain delay, and not before, it ends with 0", async () => {
   const service = await startProcess({ data: temporaryFolder(), flags: ["--drain-delay-ms", "600"] });
   expect(await service.end("SIGTERM")).toBe(0);

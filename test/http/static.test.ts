@@ -4,9 +4,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "bun:test";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { securityText } from "../../src/http/security-text.ts";
-import { loadStatic } from "../../src/http/static.ts";
 import type { Fields } from "../../src/http/wire/fields.ts";
-import type { HttpRequest } from "../../src/http/wire/request.ts";
 import { buildWeb } from "../../web/build.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startTestService } from "../support/service.ts";
@@ -214,12 +212,4 @@ describe("/.well-known/security.txt (RFC 9116)", () => {
       expect([days > 150, days < 365]).toEqual([true, true]);
     });
   }
-
-  it("is there without a built page, and only to be read", async () => {
-    const bare = loadStatic(join(temporaryFolder(), "none"));
-    const request = { headers: { get: () => null } as unknown as Fields, authority: undefined, method: "GET" } as HttpRequest;
-    expect(bare("/.well-known/security.txt", request).status).toBe(200);
-    const { status, headers } = await get("/.well-known/security.txt", {}, "DELETE");
-    expect([status, headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
-  });
 });

@@ -2,7 +2,6 @@ import { afterAll, describe, expect, it } from "bun:test";
 import type { Socket } from "node:net";
 import { once } from "node:events";
 import { STATUS_CODES } from "node:http";
-import fc from "fast-check";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { toHead } from "../../src/http/wire/response.ts";
 import { openSocket, receiveAll, sendRaw, statusesIn } from "../support/raw-http.ts";
@@ -20,12 +19,6 @@ function create(id: number): string {
   return `${HEAD}Content-Length: ${body.length}\r\n\r\n${body}`;
 }
 
-function createInChunks(id: number): string {
-  const body = `{"id":${id},"name":"Ficus"}`;
-  const chunks = Array.from(body, (byte) => `1;x\r\n${byte}\r\n`).join("");
-  return `${HEAD}Transfer-Encoding: chunked\r\n\r\n${chunks}0\r\nX: y\r\n\r\n`;
-}
-
 function read(id: number, more = ""): string {
   return `GET /plants/${id} HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${service.token}\r\n${more}\r\n`;
 }
@@ -38,24 +31,6 @@ describe("requests on one connection", () => {
     expect(statusesIn(answers)).toEqual(Array.from({ length: 101 }, () => 200));
     expect(Array.from(answers.matchAll(/\{"id":(\d+),/g), ([, id]) => Number(id))).toEqual([...ids, 1]);
     expect(isClosed).toBe(true);
-  });
-
-  it("are understood wherever they are cut", async () => {
-    const text = create(501) + createInChunks(502) + read(501) + `\r\n${createInChunks(503)}` + read(502, "Connection: close\r\n");
-    const cuts = fc.uniqueArray(fc.integer({ min: 1, max: text.length - 1 }), { maxLength: 12 });
-    await fc.assert(
-      fc.asyncProperty(cuts, async (unsorted) => {
-        const places = [0, ...unsorted.toSorted((left, right) => left - right), text.length];
-        const socket = await openSocket(service.url);
-        const answers = receiveAll(socket);
-        for (const [at, place] of places.slice(1).entries()) {
-          socket.write(Buffer.from(text.slice(places[at], place), "latin1"));
-          await new Promise(setImmediate);
-        }
-        expect(statusesIn(await answers)).toEqual([200, 200, 200, 200, 200]);
-      }),
-      { numRuns: 60 },
-    );
   });
 
   it("that are pipelined by thousands let others have their turn", async () => {

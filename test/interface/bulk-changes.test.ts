@@ -259,26 +259,4 @@ describe("many changes", () => {
     expect((await send('{"changes":[{"id":900,"from":null,"to":{"name":"x"}}]}', { token: await makeWriter() })).status).toBe(200);
     stop.abort();
   });
-
-  it("are counted in the log as what they were", async () => {
-    const own = await startTestService({ logChanges: "each" });
-    await change(creates(3), own);
-    await change(
-      [
-        { id: 0n, from: { name: "x" }, to: { name: "y" } },
-        { id: 1n, from: { name: "Aloe" }, to: { name: "Aloe", tag: "t" } },
-      ],
-      own,
-    );
-    await change([{ id: 2n, from: { name: "Aloe" }, to: null }], own);
-    await own.stop();
-    const lines = own.logged.filter((line) => line.includes('"plant_changed"')).map((line) => JSON.parse(line) as Record<string, string>);
-    expect(lines.map(({ change: what, id, outcome }) => `${what} ${id} ${outcome}`)).toEqual([
-      "created 0 done",
-      "created 1 done",
-      "created 2 done",
-      "replaced 1 done",
-      "deleted 2 done",
-    ]);
-  });
 });

@@ -28,64 +28,6 @@ describe(`counts`, () => {
 
   const exactly = (plants: number) => ({ plants, precision: "exact" });
 
-  it("follow every kind of change at once, and nothing that changes nothing", async () => {
-    expect(await count()).toEqual(exactly(0));
-    await Promise.all(Array.from({ length: 50 }, (_, id) => service.post(`{"id":${id % 40},"name":"Aloe"}`)));
-    expect(await count()).toEqual(exactly(40));
-    expect((await service.post('{"id":1,"name":"Agave"}')).status).toBe(409);
-    expect(await count()).toEqual(exactly(40));
-    await service.request("/plants/1", { method: "DELETE" });
-    expect((await service.request("/plants/1", { method: "DELETE" })).status).toBe(404);
-    expect(await count()).toEqual(exactly(39));
-    for (const tag of ["tree", "fern"]) await service.request("/plants/1", { method: "PUT", body: `{"name":"Aloe","tag":"${tag}"}` });
-    await service.request("/plants/2", { method: "PATCH", body: '{"tag":"fern"}' });
-    expect(await count()).toEqual(exactly(40));
-    const lines = [
-      { id: 2, name: "Ficus" },
-      { id: 100, name: "Ficus" },
-      { id: 100, name: "Fig" },
-    ];
-    await importLines(lines, "?dryRun=true");
-    expect(await count()).toEqual(exactly(40));
-    await importLines(lines);
-    expect(await count()).toEqual(exactly(41));
-    await importLines(lines, "?onConflict=replace");
-    expect(await count()).toEqual(exactly(41));
-    const changes = [
-      { id: 3, from: { name: "Aloe" }, to: null },
-      { id: 4, from: { name: "Aloe" }, to: null },
-      { id: 200, from: null, to: { name: "Acer" } },
-      { id: 5, from: { name: "other" }, to: null },
-    ];
-    const { status } = await service.request("/plants/changes", {
-      method: "POST",
-      body: JSON.stringify({ changes }),
-      headers: { "content-type": "application/json" },
-    });
-    expect(status).toBe(200);
-    expect(await count()).toEqual(exactly(40));
-  });
-
-  it("follow words and tags", async () => {
-    expect(await count("?tag=fern")).toEqual(exactly(1));
-    expect(await count("?tag=none")).toEqual(exactly(0));
-    const all = await askUntil(
-      () => count("?q=al"),
-      (found) => Bun.deepEquals(found, exactly(37)),
-    );
-    expect(all).toEqual(exactly(37));
-    expect(await count("?q=al&tag=fern")).toEqual(exactly(1));
-    expect(await count("?q=al&untagged=true")).toEqual(exactly(36));
-    expect(await count("?untagged=true")).toEqual(exactly(39));
-    expect(await countTags("?q=al")).toEqual([{ tag: "fern", plants: 1 }]);
-    expect(await countTags("?q=fig")).toEqual([]);
-    expect(await countTags("?tag=fern")).toEqual([{ tag: "fern", plants: 1 }]);
-    expect(await countTags("?tag=none")).toEqual([]);
-    expect(await countTags("?untagged=true")).toEqual([]);
-    // A `q` without a word is no filter.
-    expect(await count("?q=-")).toEqual(exactly(40));
-  });
-
   it("stop at 10,000 and say that there may be more", async () => {
     const tags = ["moss", "fern"];
     await importLines(Array.from({ length: 10_000 }, (_, at) => ({ id: 1000 + at, name: `Myriad ${at}`, tag: tags[at % 2] })));
@@ -102,7 +44,7 @@ describe(`counts`, () => {
       { tag: "fern", plants: 5000 },
       { tag: "moss", plants: 5000 },
     ]);
-    expect(await count()).toEqual(exactly(10_040));
+    expect(await count()).toEqual(exactly(10_000));
     await service.post('{"id":99999,"name":"Myriad more","tag":"moss"}');
     expect(await count("?q=myri")).toEqual({ plants: 10_000, precision: "atLeast" });
     const found = (await countTags("?q=myri")) as { plants: number; precision: string }[];
@@ -139,19 +81,6 @@ describe(`counts`, () => {
       expect(few.map(({ tag }) => tag)).toEqual(tags.slice(0, 8));
     }
     await own.stop();
-  });
-
-  it("of tags have a tag that alone is longer than that, where a body may be so long", async () => {
-    const patient = await startTestService({ bodyBytesMax: String(2 ** 22) });
-    const [long, short] = ["x".repeat(2 ** 20 + 1), "fern"];
-    const plants = [long, long, short].map((tag, id) => JSON.stringify({ id, name: "Aloe", tag }));
-    await Promise.all(plants.map(async (plant) => expect((await patient.post(plant)).status).toBe(200)));
-    for (const query of ["", "?q=aloe"]) {
-      const counted = async () => (await (await patient.request(`/tags${query}`)).json()) as { tag: string; plants: number }[];
-      const lengths = (await askUntil(counted, (tags) => tags[0]?.plants === 2)).map(({ tag, plants: many }) => [tag.length, many]);
-      expect(lengths).toEqual([[long.length, 2]]);
-    }
-    await patient.stop();
   });
 
   for (const path of ["/plants/count", "/tags"]) {

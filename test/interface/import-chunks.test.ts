@@ -1,15 +1,9 @@
-import { afterAll, describe, expect, it } from "bun:test";
+import { describe, expect, it } from "bun:test";
 import { readCsv } from "../../src/files/csv.ts";
 import { readNdjson } from "../../src/files/ndjson.ts";
-import { toBytes, toByteText } from "../../src/files/encodings.ts";
 import type { Row } from "../../src/files/row.ts";
 import { parsePlant } from "../../src/domain/validation.ts";
-import { startTestService } from "../support/service.ts";
-import { bytesOf, openTransfers, summaryOf } from "../support/transfers.ts";
-
-const service = await startTestService();
-afterAll(() => service.stop());
-const { importAll } = openTransfers(service);
+import { bytesOf } from "../support/transfers.ts";
 
 type Read = typeof readCsv;
 
@@ -53,22 +47,6 @@ describe("a body that comes in pieces", () => {
       }
       for (const size of [1, 2, 3, 4, 5, 6, 7]) expect(await rowsOf(read, cut(bytes, size)), `pieces of ${size}`).toEqual(whole);
     });
-
-    it(`of ${name} over HTTP gives the same summary as in one piece`, async () => {
-      const type = name === "CSV" ? "text/csv" : "application/x-ndjson";
-      const whole = await importAll(bytes, { type, query: "?dryRun=true" });
-      const pieces = cut(bytes, 5);
-      const body = new ReadableStream<Uint8Array>({
-        async pull(controller) {
-          const piece = pieces.shift();
-          await Bun.sleep(1);
-          if (piece) controller.enqueue(piece);
-          else controller.close();
-        },
-      });
-      const response = await service.request("/plants/import?dryRun=true", { method: "POST", body, headers: { "content-type": type } });
-      expect(await summaryOf(response)).toEqual(whole);
-    });
   }
 
   for (const isBigEndian of [false, true]) {
@@ -83,17 +61,4 @@ describe("a body that comes in pieces", () => {
       for (const size of [1, 2, 3]) expect(await rowsOf(readCsv, cut(bytes, size)), `pieces of ${size}`).toEqual(whole);
     });
   }
-
-  it("of NDJSON may have a byte order mark before each line", async () => {
-    const rows = await rowsOf(readNdjson, [bytesOf('{"id":1,"name":"a"}\n'), bytesOf('\uFEFF{"id":2,"name":"b"}\n')]);
-    expect(rows.map((row) => "refusal" in row)).toEqual([false, false]);
-  });
-});
-
-it("each byte has its own letter, the one of ASCII if there is one, and can be read back", () => {
-  const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte);
-  const text = toByteText(bytes);
-  expect(new Set(text).size).toBe(256);
-  expect(text.slice(0, 128)).toBe(String.fromCharCode(...bytes.subarray(0, 128)));
-  expect(toBytes(text)).toEqual(bytes);
 });

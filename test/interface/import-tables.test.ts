@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { afterAll, describe, expect, it } from "bun:test";
-import { createClient } from "../../src/client/client.ts";
 import type { ImportSummary } from "../../src/files/import.ts";
 import { checkFile } from "../../web/import/check-file.ts";
 import { openFile } from "../../web/import/open-file.ts";
@@ -246,12 +245,6 @@ describe("a file whose first line is a plant", () => {
   it("needs ids that are made if it has none", async () => {
     expect((await refusal(await post("Acer,tree\n", { ...CSV, query: "?header=absent&guess=true" }))).message).toContain("ids=content");
   });
-
-  it("gets the ids from its content that it would get with a line of names", async () => {
-    const rows = "Acer,tree\nRosa,\n";
-    const named = await storedFrom(`name,tag\n${rows}`, { ...CSV, query: "?ids=content" });
-    expect((await storedFrom(rows, { ...CSV, query: "?header=absent&idColumn=&ids=content" })).stored).toBe(named.stored);
-  });
 });
 
 describe("a file without ids", () => {
@@ -326,16 +319,6 @@ describe("an import of gzip", () => {
         expect(checked).toMatchObject({ rows: members.length });
       }
     });
-
-  it("comes from the client as it is, as a file, a Blob or bytes", async () => {
-    const client = createClient({ url: service.url, token: service.token });
-    const [rows, lines] = [pack("id,name\n-71,Packed\n"), pack('{"id":-72,"name":"Packed"}\n')];
-    expect(await client.importPlants(new File([rows], "a.csv.gz"))).toMatchObject({ read: 1, created: 1 });
-    expect(await client.importPlants(new File([lines], "a.ndjson.gz"))).toMatchObject({ read: 1, created: 1 });
-    expect(await client.importPlants(new Blob([rows]), { format: "csv" })).toMatchObject({ read: 1, unchanged: 1 });
-    expect(await client.importPlants(lines, { format: "ndjson" })).toMatchObject({ read: 1, unchanged: 1 });
-    await Promise.all([-71n, -72n].map((id) => client.remove(id)));
-  });
 
   it("refuses what is no gzip, or not all of it, after storing what came before", async () => {
     const own = await startTestService();

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "bun:test";
 import fc from "fast-check";
-import { nameKey } from "../../src/domain/name-order.ts";
 import { normalize } from "../../src/domain/normalization.ts";
 import { asPlantId } from "../../src/domain/plant.ts";
 import { isFound, SEARCHED_LENGTH_MAX, tokenize } from "../../src/domain/terms.ts";
@@ -103,18 +102,6 @@ describe("tokenize", () => {
     }
     const words = tokenize("Délicio WEIẞDORN Σίσυφος 銀杏 ガ 은행나무 ﬁcus İ Ǆ ŉ");
     expect(tokenize(words.join(" "))).toEqual(words);
-  });
-
-  it("makes no difference between letters that the order by name has together, in the scripts of Europe", () => {
-    const letters = Array.from({ length: 0x530 }, (_, code) => String.fromCharCode(code)).filter((letter) =>
-      /[\p{L}--\p{Lm}]/v.test(letter),
-    );
-    const together = Map.groupBy(letters, nameKey);
-    expect(together.size).toBeLessThan(letters.length / 2);
-    for (const [key, equal] of together) {
-      if (key === "") continue;
-      expect(new Set(equal.map((letter) => tokenize(letter).join(" "))), equal.join("")).toHaveProperty("size", 1);
-    }
   });
 });
 

@@ -2,12 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
-import { openFirstToken } from "../../src/auth/first-token.ts";
 import { createToken } from "../../src/auth/secret.ts";
-import { PlantStoreError } from "../../src/domain/errors.ts";
-import { createLog } from "../../src/runtime/log.ts";
-import { SCOPES } from "../../src/domain/scope.ts";
-import type { TokenStore } from "../../src/store/tokens.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { runCommand, startProcess } from "../support/process.ts";
@@ -139,42 +134,4 @@ describe("the file of the first token", () => {
     expect([service.tokenFile, existsSync(file)]).toEqual([undefined, true]);
     await service.stop();
   });
-});
-
-describe("plant-store token create --admin", () => {
-  it("creates a token with all scopes, for someone who has none left", async () => {
-    const data = temporaryFolder();
-    await (await startTestService({ data })).stop();
-    expect((await runCommand(["token", "create", "--admin", "--name", "rescue", "--data", data])).status).toBe(0);
-    expect((await runCommand(["token", "list", "--data", data])).stdout).toMatch(/valid +rescue +plants:read,plants:write,admin/);
-    const both = await runCommand(["token", "create", "--admin", "--scopes", "plants:read", "--data", data]);
-    expect(both.status).toBe(1);
-    expect(both.stderr).toContain("--admin");
-  });
-});
-
-it("a first token that could not be retired is retired by a use a minute later", async () => {
-  const service = await startTestService();
-  const { tokens } = service.store;
-  let tries = 0;
-  async function revoke(...given: Parameters<TokenStore["revoke"]>) {
-    tries += 1;
-    if (tries === 1) throw new PlantStoreError("store_unavailable");
-    return tokens.revoke(...given);
-  }
-  const log = createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now });
-  const path = service.tokenFile!;
-  const { admitted } = await openFirstToken({ tokens: { ...tokens, revoke }, path, random: randomBytes, now: () => 0, log });
-  const other = { id: "other", name: "", scopes: SCOPES, created: 0 };
-  for (const { time, triesThen } of [
-    { time: 0, triesThen: 1 },
-    { time: 59_999, triesThen: 1 },
-    { time: 60_000, triesThen: 2 },
-  ]) {
-    admitted(other, time);
-    await Bun.sleep(1);
-    expect(tries).toBe(triesThen);
-  }
-  await waitUntilGone(path);
-  await service.stop();
 });

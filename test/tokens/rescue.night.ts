@@ -5,8 +5,6 @@ import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import { ENGINES } from "../support/engines.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
-import { sharedCluster } from "../support/postgres/cluster.ts";
-import { startProxy } from "../support/postgres/proxy.ts";
 import { cleanEnvironment, PROJECT, runCommand, startProcess } from "../support/process.ts";
 import type { ServiceProcess } from "../support/process.ts";
 import { readToken } from "../support/service.ts";
@@ -83,17 +81,5 @@ describe("a start on a store whose first commits take longer than a change may w
       to: "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000); const swapped = swaps.map(",
     };
     await expectToken(await startProcess({ data, root: plantBugs([slow]), flags: ["--queue-wait-ms", "300"] }), data);
-  });
-
-  it("on PostgreSQL", async () => {
-    const server = await sharedCluster();
-    const proxy = await startProxy({ target: server });
-    const data = temporaryFolder();
-    for (const on of [/FROM public\.tokens ORDER/, /INSERT INTO public\.tokens/, /FROM public\.tokens WHERE hash/])
-      proxy.once({ kind: "hold", holdMs: 900 }, on);
-    const flags = ["--database", proxy.url(await server.createDatabase()), "--queue-wait-ms", "300"];
-    await expectToken(await startProcess({ data, flags }), data);
-    expect(proxy.injected.get("hold")).toBe(3);
-    await proxy.stop();
   });
 });

@@ -1,29 +1,12 @@
-import { createMetrics } from "../../src/runtime/metrics.ts";
-import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterEach, describe, expect, it } from "bun:test";
-import { issueToken } from "../../src/auth/issue.ts";
-import { parseConfig } from "../../src/app/config.ts";
-import { createLog } from "../../src/runtime/log.ts";
-import { asPlantId } from "../../src/domain/plant.ts";
-import { openStore } from "../../src/app/open-store.ts";
-import type { Store } from "../../src/store/store.ts";
 import { ENGINES } from "../support/engines.ts";
 import type { Engine } from "../support/engines.ts";
-import { sleepPatiently, startPatientClock } from "../support/patient-clock.ts";
-import { rejectionOf } from "../support/rejection.ts";
+import { startPatientClock } from "../support/patient-clock.ts";
 import { startTestService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { lockWrites } from "../support/write-lock.ts";
 
 // What changes tokens waits in a queue with limits, as what changes plants does.
-
-const log = createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now });
-
-function onFatal(reason: Error): never {
-  throw reason;
-}
 
 const closing: Array<() => Promise<unknown>> = [];
 afterEach(async () => {
@@ -111,72 +94,5 @@ for (const engine of ENGINES) {
       expect(clock.ms()).toBeLessThan(1800);
       await unlock();
     });
-
-    it("are refused as draining when the store closes, but for those whose commit has begun", async () => {
-      const data = temporaryFolder();
-      const flags = await engine.openFlags();
-      const store = await openStore(parseConfig({}, { data, ...flags }), {
-        isServing: true,
-        isNew: true,
-        log,
-        metrics: createMetrics(),
-        onFatal,
-      });
-      const unlock = await lockWrites({ data, ...flags });
-      const running = issue(store, 0);
-      await sleepPatiently(50);
-      // On PostgreSQL a second commit may run.
-      const second = issue(store, 1).catch(() => "draining");
-      await sleepPatiently(50);
-      const waiting = [rejectionOf(issue(store, 2)), rejectionOf(store.tokens.revoke("id0", Date.now(), { cascade: true }))];
-      const closed = store.close();
-      for (const reason of await Promise.all([...waiting, rejectionOf(issue(store, 3))]))
-        expect(reason).toMatchObject({ code: "draining" });
-      await unlock();
-      expect(await running).toBe("created");
-      await Promise.all([second, closed]);
-    });
   });
 }
-
-function issue({ tokens }: Store, at: number): Promise<string> {
-  return tokens.create({ id: `id${at}`, name: "x", scopes: ["plants:read"], created: 0 }, `hash ${at}`);
-}
-
-/** How many commits the WAL of SQLite holds: the last frame of each has the size of the database (sqlite.org/fileformat2.html, 4.1). */
-function commitsIn(data: string): number {
-  const wal = readFileSync(join(data, "plants.db-wal"));
-  const frameBytes = 24 + wal.readUInt32BE(8);
-  let commits = 0;
-  for (let at = 32; at + frameBytes <= wal.length; at += frameBytes) {
-    const isOfThisWal = wal.readBigUInt64BE(at + 8) === wal.readBigUInt64BE(16);
-    if (isOfThisWal && wal.readUInt32BE(at + 4) > 0) commits += 1;
-  }
-  return commits;
-}
-
-describe("on SQLite", () => {
-  it("changes of tokens and plants that wait together share one commit", async () => {
-    const data = temporaryFolder();
-    // Not to serve: the index of names would commit too.
-    const store = await openStore(parseConfig({}, { data }), { isServing: false, isNew: true, log, metrics: createMetrics(), onFatal });
-    closing.push(() => store.close());
-    await issue(store, 0);
-    const before = commitsIn(data);
-    const unlock = await lockWrites({ data });
-    const running = store.plants.create({ id: asPlantId(1n), name: "a" });
-    await sleepPatiently(50);
-    const waiting = Promise.all([
-      store.plants.create({ id: asPlantId(2n), name: "b" }),
-      store.plants.compareAndSwap({ from: undefined, to: { id: asPlantId(3n), name: "c" } }),
-      issue(store, 1),
-      store.tokens.revoke("id0", 1, { cascade: true }),
-      store.tokens.touch(new Map([["id0", 60_000]])),
-      issueToken({ tokens: store.tokens, random: randomBytes, now: Date.now, name: "y", scopes: ["admin"] }),
-    ]);
-    await unlock();
-    await running;
-    expect((await waiting).slice(0, 4)).toEqual(["created", true, "created", ["id0"]]);
-    expect(commitsIn(data) - before).toBe(2);
-  });
-});

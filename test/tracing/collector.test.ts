@@ -1,4 +1,3 @@
-import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "bun:test";
 import { createLog } from "../../src/runtime/log.ts";
 import { createMetrics } from "../../src/runtime/metrics.ts";
@@ -162,17 +161,6 @@ describe("a collector", () => {
       await collector.stop();
     });
   }
-
-  it("that packs its answer although nobody asked for that is not listened to: it may grow to gigabytes", async () => {
-    const answer = () => new Response(gzipSync(partialSuccess(300, "full")), { headers: { "content-encoding": "gzip" } });
-    const collector = startCollector({ answer });
-    const sender = openSender(collector.url);
-    for (let at = 0; at < 512; at += 1) sender.add(span(at));
-    await sender.stop();
-    expect(collector.requests.map(({ headers }) => headers.get("accept-encoding"))).toEqual(["identity"]);
-    expect(await sender.counts()).toEqual({ sent: 512, dropped: 0, failed: 0, waiting: 0 });
-    await collector.stop();
-  });
 
   it("that is away is told in the log once, in words", async () => {
     const sender = openSender(`http://127.0.0.1:${await findFreePort()}`);

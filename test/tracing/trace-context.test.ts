@@ -69,10 +69,4 @@ describe("a tracestate", () => {
       expect(find(`00-${TRACE}-${SPAN}-01`, text)).toEqual({ traceId: TRACE, spanId: SPAN, isSampled: true, state: undefined });
     });
   }
-
-  it("that is made to be slow is judged at once", () => {
-    const began = process.cpuUsage();
-    for (let at = 0; at < 1000; at += 1) find(`00-${TRACE}-${SPAN}-01`, `a=${" ".repeat(500)}\u0001`);
-    expect(process.cpuUsage(began).user / 1000).toBeLessThan(2000);
-  });
 });

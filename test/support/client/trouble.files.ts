@@ -1,58 +1,55 @@
 import type { Client, ImportChunk } from "../../../src/client/client.ts";
 import { abortAfter, answer, chunks, drop, readNothing, stayStill } from "./faulty-server.ts";
 import type { Fault } from "./faulty-server.ts";
-import type { Troubles } from "./trouble.ts";
+import type { Call, Troubles } from "./trouble.ts";
 
 const LINE = '{"id":1,"name":"Ficus"}\n';
 const NDJSON = "application/x-ndjson";
 const SUMMARY = { read: 1, created: 1, unchanged: 0, replaced: 0, refused: 0, problems: [], unusedColumns: [] };
 
+const exported: Call = (plants) => Array.fromAsync(plants.exportedPlants());
+const whole = (lastId: string) => answer(200, LINE, { "content-type": NDJSON, "x-last-id": lastId });
+
+/** What `read` gives of an export of one line. */
+const readThen = (end: string) => JSON.stringify([LINE, end, true]);
+
 /** Imports and exports that break, stall, or are abandoned. */
 export const fileTroubles: Troubles = {
-  "an import whose connection breaks": {
-    faults: [(socket) => setTimeout(() => drop(socket), 100)],
-    call: (plants) => plants.importPlants(flow({ pauseMs: 10, pieces: Infinity })),
-    outcome: "ConnectionError repeatable with a cause",
-  },
-  "an import that goes on for longer than it may stall": {
-    faults: [answerAtEnd()],
-    options: { idleMs: 2000 },
-    call: (plants) => plants.importPlants(flow({ pauseMs: 500, pieces: 6 })),
-    outcome: JSON.stringify(SUMMARY),
-  },
-  "an import whose source stalls, and is then released": {
-    faults: [stayStill],
-    options: { idleMs: 2000 },
-    async call(plants) {
-      const released = Promise.withResolvers<unknown>();
-      try {
-        return await plants.importPlants(new ReadableStream<Uint8Array>({ cancel: released.resolve }));
-      } finally {
-        await released.promise;
-      }
-    },
-    outcome: "TimeoutError 2000 repeatable with a cause",
-    requests: "any",
-  },
-  "an import whose source throws, which does not look complete to the service": {
-    faults: [stayStill],
-    async call(plants, server) {
+  "an import whose connection breaks": [
+    [(socket) => setTimeout(() => drop(socket), 100)],
+    (plants) => plants.importPlants(flow({ pauseMs: 10, pieces: Infinity })),
+    "ConnectionError repeatable with a cause",
+  ],
+  "an import that goes on for longer than it may stall": [
+    [answerAtEnd()],
+    (plants) => plants.importPlants(flow({ pauseMs: 500, pieces: 6 })),
+    JSON.stringify(SUMMARY),
+    { options: { idleMs: 2000 } },
+  ],
+  "an import whose source stalls, and is then released": [
+    [stayStill],
+    (plants) => afterRelease((source) => plants.importPlants(source)),
+    "TimeoutError 2000 repeatable with a cause",
+    { requests: "any", options: { idleMs: 2000 } },
+  ],
+  "an import whose source throws, which does not look complete to the service": [
+    [stayStill],
+    async (plants, server) => {
       const thrown = await plants.importPlants(flow({ pauseMs: 50, pieces: 3, fails: true })).catch(String);
       await pause(50);
       const isWhole = server.requests[0]!.endsWith("\r\n0\r\n\r\n");
       return [thrown, isWhole, server.requests[0]!.includes(LINE), server.open()];
     },
-    outcome: '["Error: no more",false,true,0]',
-  },
-  "an import that the service refuses at once, while its source could go on": {
-    faults: [(socket) => answer(401, { error: 40101, message: "No." }, { "x-request-id": "r1" })(socket)],
-    call: (plants) => untilReleased((source) => plants.importPlants(source), { pauseMs: 20, pieces: Infinity }),
-    outcome: "ServiceError 401 40101 r1 undefined repeatable",
-  },
-  "an import that is not read, whose source is not read either": {
-    faults: [readNothing],
-    options: { idleMs: 500 },
-    async call(plants) {
+    '["Error: no more",false,true,0]',
+  ],
+  "an import that the service refuses at once, while its source could go on": [
+    [(socket) => answer(401, { error: 40101, message: "No." }, { "x-request-id": "r1" })(socket)],
+    (plants) => untilReleased((source) => plants.importPlants(source), { pauseMs: 20, pieces: Infinity }),
+    "ServiceError 401 40101 r1 undefined repeatable",
+  ],
+  "an import that is not read, whose source is not read either": [
+    [readNothing],
+    async (plants) => {
       let pulled = 0;
       const piece = new Uint8Array(65_536);
       const source = new ReadableStream<Uint8Array>({ pull: (controller) => controller.enqueue(piece) }, { highWaterMark: 0 });
@@ -64,89 +61,63 @@ export const fileTroubles: Troubles = {
       // The capacity of the system's buffers for a connection, and no more.
       return [thrown, pulled < 32_000_000, pulled === atEnd];
     },
-    outcome: '["TimeoutError",true,true]',
-  },
-  "an import without a response": {
-    faults: [stayStill],
-    options: { idleMs: 2000 },
-    call: (plants) => plants.importPlants(LINE).catch((thrown: Error) => thrown.name),
-    outcome: '"TimeoutError"',
-  },
-  "an abort of an import": {
-    faults: [stayStill],
-    call: (plants, server) =>
+    '["TimeoutError",true,true]',
+    { options: { idleMs: 500 } },
+  ],
+  "an import without a response": [
+    [stayStill],
+    (plants) => plants.importPlants(LINE).catch((thrown: Error) => thrown.name),
+    '"TimeoutError"',
+    { options: { idleMs: 2000 } },
+  ],
+  "an abort of an import": [
+    [stayStill],
+    (plants, server) =>
       untilReleased((source) => plants.importPlants(source, { signal: abortAfter(server, 200) }), { pauseMs: 20, pieces: Infinity }),
-    outcome: "Error: enough",
-  },
-  "an import that is aborted before it begins, whose source is released": {
-    faults: [stayStill],
-    async call(plants) {
-      const released = Promise.withResolvers<unknown>();
-      const source = new ReadableStream<Uint8Array>({ cancel: released.resolve });
-      const thrown = await plants.importPlants(source, { signal: AbortSignal.abort(new Error("enough")) }).catch(String);
-      await released.promise;
-      return thrown;
-    },
-    outcome: '"Error: enough"',
-    requests: 0,
-  },
-  "an import of plants with an invalid id": {
-    faults: [stayStill],
-    call: (plants) => plants.importPlants([{ id: 2n ** 63n, name: "Ficus" }]),
-    outcome: "RangeError: The id is outside int64: give a whole number from -2^63 to 2^63-1.",
-    requests: "any",
-  },
-  "an import of something that is not a source": {
-    faults: [stayStill],
-    call: (plants) => plants.importPlants(1 as never).catch((thrown: Error) => thrown.name),
-    outcome: '"TypeError"',
-    requests: 0,
-  },
-  "an export that is cut off": {
-    faults: [chunks([LINE], { type: NDJSON, end: "break" })],
-    call: read,
-    outcome: '["{\\"id\\":1,\\"name\\":\\"Ficus\\"}\\n","ConnectionError",true]',
-  },
-  "an export that a proxy ended before the last plant": {
-    faults: [answer(200, LINE, { "content-type": NDJSON, "x-last-id": "2" })],
-    call: read,
-    outcome: '["{\\"id\\":1,\\"name\\":\\"Ficus\\"}\\n","ConnectionError",true]',
-  },
-  "an export that ends with the last plant": {
-    faults: [answer(200, LINE, { "content-type": NDJSON, "x-last-id": "1" })],
-    call: read,
-    outcome: '["{\\"id\\":1,\\"name\\":\\"Ficus\\"}\\n","end",true]',
-  },
-  "an export that is not UTF-8": {
-    faults: [damaged([0x7b, 0xff, 0x7d, 0x0a])],
-    call: (plants) => Array.fromAsync(plants.exportedPlants()),
-    outcome: "UnexpectedAnswerError 200 repeatable with a cause",
-  },
-  "an export that ends within a character": {
-    faults: [damaged([...Buffer.from(LINE), 0xf0, 0x9f])],
-    call: (plants) => Array.fromAsync(plants.exportedPlants()),
-    outcome: "UnexpectedAnswerError 200 repeatable with a cause",
-  },
-  "an export that stalls": {
-    faults: [chunks([LINE], { type: NDJSON, end: "wait" })],
-    options: { idleMs: 2000 },
-    call: read,
-    outcome: '["{\\"id\\":1,\\"name\\":\\"Ficus\\"}\\n","TimeoutError",true]',
-  },
-  "an export that begins with 503": {
-    faults: [answer(503, { error: 50300, message: "Busy." }, { "retry-after": "0" }), answer(200, LINE, { "content-type": NDJSON })],
-    call: (plants) => Array.fromAsync(plants.exportedPlants()),
-    outcome: '[{"id":"1","name":"Ficus"}]',
-    requests: 2,
-  },
-  "a page of HTML instead of an export": {
-    faults: [answer(200, "<html></html>", { "content-type": "text/html" })],
-    call: (plants) => plants.exportPlants(),
-    outcome: "UnexpectedAnswerError 200 repeatable with a cause",
-  },
-  "an export that is left early, which closes the connection": {
-    faults: [chunks([LINE, LINE], { type: NDJSON, end: "wait" })],
-    async call(plants, server) {
+    "Error: enough",
+  ],
+  "an import that is aborted before it begins, whose source is released": [
+    [stayStill],
+    (plants) => afterRelease((source) => plants.importPlants(source, { signal: AbortSignal.abort(new Error("enough")) })),
+    "Error: enough",
+    { requests: 0 },
+  ],
+  "an import of plants with an invalid id": [
+    [stayStill],
+    (plants) => plants.importPlants([{ id: 2n ** 63n, name: "Ficus" }]),
+    "RangeError: The id is outside int64: give a whole number from -2^63 to 2^63-1.",
+    { requests: "any" },
+  ],
+  "an import of something that is not a source": [
+    [stayStill],
+    (plants) => plants.importPlants(1 as never).catch((thrown: Error) => thrown.name),
+    '"TypeError"',
+    { requests: 0 },
+  ],
+  "an export that is cut off": [[chunks([LINE], { type: NDJSON, end: "break" })], read, readThen("ConnectionError")],
+  "an export that a proxy ended before the last plant": [[whole("2")], read, readThen("ConnectionError")],
+  "an export that ends with the last plant": [[whole("1")], read, readThen("end")],
+  "an export that is not UTF-8": [[damaged([0x7b, 0xff, 0x7d, 0x0a])], exported, "UnexpectedAnswerError 200 repeatable with a cause"],
+  "an export that ends within a character": [
+    [damaged([...Buffer.from(LINE), 0xf0, 0x9f])],
+    exported,
+    "UnexpectedAnswerError 200 repeatable with a cause",
+  ],
+  "an export that stalls": [[chunks([LINE], { type: NDJSON, end: "wait" })], read, readThen("TimeoutError"), { options: { idleMs: 2000 } }],
+  "an export that begins with 503": [
+    [answer(503, { error: 50300, message: "Busy." }, { "retry-after": "0" }), whole("1")],
+    exported,
+    '[{"id":"1","name":"Ficus"}]',
+    { requests: 2 },
+  ],
+  "a page of HTML instead of an export": [
+    [answer(200, "<html></html>", { "content-type": "text/html" })],
+    (plants) => plants.exportPlants(),
+    "UnexpectedAnswerError 200 repeatable with a cause",
+  ],
+  "an export that is left early, which closes the connection": [
+    [chunks([LINE, LINE], { type: NDJSON, end: "wait" })],
+    async (plants, server) => {
       for await (const { id } of plants.exportedPlants()) {
         await pause(10);
         if (id === 1n) break;
@@ -154,26 +125,34 @@ export const fileTroubles: Troubles = {
       await pause(100);
       return server.open();
     },
-    outcome: "0",
-  },
-  "an export that is read after a pause longer than it may stall": {
-    faults: [answer(200, LINE, { "content-type": NDJSON })],
-    options: { idleMs: 1500 },
-    async call(plants) {
+    "0",
+  ],
+  "an export that is read after a pause longer than it may stall": [
+    [whole("1")],
+    async (plants) => {
       const stream = await plants.exportPlants();
       await pause(3000);
       return new Response(stream).text();
     },
-    outcome: JSON.stringify(LINE),
-  },
-  "an abort of an export": {
-    faults: [chunks([LINE], { type: NDJSON, end: "wait" })],
-    async call(plants, server) {
-      for await (const plant of plants.exportedPlants({ signal: abortAfter(server, 200) })) void plant;
-    },
-    outcome: "Error: enough",
-  },
+    JSON.stringify(LINE),
+    { options: { idleMs: 1500 } },
+  ],
+  "an abort of an export": [
+    [chunks([LINE], { type: NDJSON, end: "wait" })],
+    (plants, server) => Array.fromAsync(plants.exportedPlants({ signal: abortAfter(server, 200) })),
+    "Error: enough",
+  ],
 };
+
+/** Runs an import of a source without an end, which must be released. */
+async function afterRelease(start: (source: ReadableStream<Uint8Array>) => Promise<unknown>): Promise<unknown> {
+  const released = Promise.withResolvers<unknown>();
+  try {
+    return await start(new ReadableStream<Uint8Array>({ cancel: released.resolve }));
+  } finally {
+    await released.promise;
+  }
+}
 
 /** A whole response with these bytes. */
 function damaged(bytes: readonly number[]): Fault {

@@ -4,16 +4,18 @@ import type { Fault, FaultyServer } from "./faulty-server.ts";
 
 type Module = typeof client;
 
-/** A call to a server with faults, and its outcome: the same in every runtime. */
-type Trouble = Readonly<{
-  faults: readonly Fault[];
-  options?: Partial<client.ClientOptions>;
-  call: (plants: client.Client, server: FaultyServer) => Promise<unknown>;
-  /** What it resolves with or throws. */
-  outcome: string;
-  /** How many requests it takes: one, unless it says so. "any": not the same in every runtime. */
-  requests?: number | "any";
-}>;
+export type Call = (plants: client.Client, server: FaultyServer) => Promise<unknown>;
+
+/**
+ * A call to a server with faults, and what it resolves with or throws: the same in every runtime. `requests` says how
+ * many it takes, if not one; "any" is not the same in every runtime.
+ */
+type Trouble = readonly [
+  faults: readonly Fault[],
+  call: Call,
+  outcome: string,
+  more?: Readonly<{ requests?: number | "any"; options?: Partial<client.ClientOptions> }>,
+];
 
 export type Troubles = Readonly<Record<string, Trouble>>;
 
@@ -29,13 +31,13 @@ const END_MS_MAX = 600_000;
 export async function suffer(module: Module, troubles: Troubles): Promise<Sufferings> {
   const sufferings: Array<readonly [string, Sufferings[string]]> = [];
   for (const isLimited of [false, true]) {
-    const some = Object.entries(troubles).filter(([, { options }]) => (options !== undefined) === isLimited);
+    const some = Object.entries(troubles).filter(([, [, , , more]]) => (more?.options !== undefined) === isLimited);
     sufferings.push(...(await Promise.all(some.map(async ([name, trouble]) => [name, await sufferOne(module, trouble)] as const))));
   }
   return Object.fromEntries(sufferings);
 }
 
-async function sufferOne(module: Module, { faults, options = {}, call }: Trouble): Promise<Sufferings[string]> {
+async function sufferOne(module: Module, [faults, call, , { options = {} } = {}]: Trouble): Promise<Sufferings[string]> {
   const server = await startFaulty(...faults);
   let timer: ReturnType<typeof setTimeout> | undefined;
   try {
