@@ -14,11 +14,11 @@ const WORKBOOK = {
 };
 
 describe("plant-store import refuses a bomb", () => {
-  for (const { name, bytes, says } of [
-    { name: "bomb.xlsx", bytes: () => makeZip({ ...WORKBOOK, "xl/worksheets/a.xml": SHEET }), says: "too long" },
-    { name: "bomb.zip", bytes: () => makeZip({ "a.csv": `id,name\n${LINES}` }), says: "250 times" },
-    { name: "bomb.csv.gz", bytes: () => gzipSync(`id,name\n${LINES}`), says: "250 times" },
-  ])
+  for (const [name, bytes, says] of [
+    ["bomb.xlsx", () => makeZip({ ...WORKBOOK, "xl/worksheets/a.xml": SHEET }), "too long"],
+    ["bomb.zip", () => makeZip({ "a.csv": `id,name\n${LINES}` }), "250 times"],
+    ["bomb.csv.gz", () => gzipSync(`id,name\n${LINES}`), "250 times"],
+  ] as const)
     it(`in ${name}, and says why`, async () => {
       const file = join(temporaryFolder(), name);
       writeFileSync(file, bytes());

@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import manifest from "../../package.json" with { type: "json" };
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { runInside } from "../support/command.ts";
 import { cleanEnvironment, PROJECT, runCommand, startProcess } from "../support/process.ts";
 import { PATIENT } from "../support/service-process.ts";
 import type { ServiceProcess } from "../support/process.ts";
@@ -116,33 +115,4 @@ describe("plant-store token", () => {
     expect((await runCommand(["token", "list", "--data", data])).stdout).toMatch(/revoked +Anna's phone/);
     await service.end("SIGTERM");
   });
-
-  for (const { words, why } of [
-    { words: ["create", "--scopes", "plants:eat"], why: "plants:read,plants:write,admin" },
-    { words: ["create", "--days", "0"], why: "number of days" },
-    { words: ["revoke"], why: "id" },
-  ]) {
-    it(`${words.join(" ")} ends with 1 and says why`, async () => {
-      const { status, stderr, stdout } = await runInside(["token", ...words, "--data", temporaryFolder()]);
-      expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
-      expect(stderr).toContain(why);
-    });
-  }
-});
-
-describe("plant-store", () => {
-  it("config prints every setting in force and where it comes from", async () => {
-    const { stdout } = await runInside(["config", "--port", "9000"], { PLANT_STORE_LOG: "warn" });
-    expect(stdout).toContain("PLANT_STORE_PORT=9000  (flag)\n");
-    expect(stdout).toContain("PLANT_STORE_LOG=warn  (environment)\n");
-    expect(stdout).toContain("PLANT_STORE_HOST=127.0.0.1  (default)\n");
-  });
-
-  for (const words of [[], ["serve"], ["config"], ["token"], ["token", "create"], ["token", "list"], ["token", "revoke"], ["check"]]) {
-    it(`${words.join(" ")} --help explains itself`, async () => {
-      const { status, stdout } = await runInside([...words, "--help"]);
-      expect(status).toBe(0);
-      expect(stdout).toContain(`Usage: plant-store ${words.join(" ")}`.trim());
-    });
-  }
 });

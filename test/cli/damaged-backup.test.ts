@@ -60,99 +60,65 @@ describe("a file that is not as it was written", () => {
   });
 
   const [head, ...rest] = small;
-  const newer = head!.replace('"format":1', '"format":2');
   const withEnd = (lines: readonly string[]) => gzipSync(unpacked([...lines, endOf(lines)]));
   const body = small.slice(0, -1);
   /** The file with something else in a line, and an end that fits. */
   const edited = (from: RegExp | string, to: string) => withEnd(body.map((line) => line.replace(from, to)));
+  /** The end with something else in it. */
+  const withOtherEnd = (from: RegExp, to: string) => gzipSync(unpacked([...body, small.at(-1)!.replace(from, to)]));
+  const withOtherHead = (from: RegExp | string, to: string) => withEnd(body.with(0, head!.replace(from, to)));
+  const withTokenId = (id: string) => edited(/\{"token":\{"id":"\w+"/, `{"token":{"id":${JSON.stringify(id)}`);
   const UNKNOWN = 'with "note", which this version does not know: restore it with the version that wrote it.';
-  for (const { what, file, message } of [
-    { what: "two in a row", file: Buffer.concat([packed, packed]), message: "something follows its end" },
-    { what: "something behind it", file: Buffer.concat([packed, gzipSync("{}\n")]), message: "something follows its end" },
-    { what: "half a line behind it", file: gzipSync(`${text}x`), message: "it ends too early" },
-    { what: "no line at its end", file: gzipSync(text.trimEnd()), message: "it ends too early" },
-    { what: "a plant less", file: gzipSync(unpacked(small.toSpliced(-3, 1))), message: "its checksum differs" },
-    {
-      what: "two plants in another order",
-      file: gzipSync(unpacked(small.toSpliced(-3, 2, small.at(-2)!, small.at(-3)!))),
-      message: "its plants are not in the order of their ids",
-    },
-    { what: "a plant twice", file: withEnd([...body, body.at(-1)!]), message: "its plants are not in the order of their ids" },
-    { what: "a token twice", file: withEnd(body.toSpliced(1, 0, body[1]!)), message: "it has a token twice" },
-    {
-      what: "two tokens with one secret",
-      file: withEnd(body.toSpliced(1, 0, body[1]!.replace(/"id":"[^"]+"/, '"id":"other"'))),
-      message: "it has a token twice",
-    },
-    {
-      what: "a field beside its head",
-      file: withEnd(body.with(0, head!.replace(/\}$/, ',"note":"x"}'))),
-      message: `has a head ${UNKNOWN}`,
-    },
-    { what: "a field in its head", file: withEnd(body.with(0, head!.replace(/\}\}$/, ',"note":"x"}}'))), message: `has a head ${UNKNOWN}` },
-    {
-      what: "a field beside its end",
-      file: gzipSync(unpacked([...body, small.at(-1)!.replace(/\}$/, ',"note":"x"}')])),
-      message: `has an end ${UNKNOWN}`,
-    },
-    {
-      what: "a field in its end",
-      file: gzipSync(unpacked([...body, small.at(-1)!.replace(/\}\}$/, ',"note":"x"}}')])),
-      message: `has an end ${UNKNOWN}`,
-    },
-    { what: "a time that no date has", file: edited(/"created":\d+/, '"created":9007199254740991'), message: "a time is not as written" },
-    { what: "a time with a fraction", file: edited(/"created":\d+/, '"created":1.5'), message: "a number is not as written" },
-    {
-      what: "a token whose name is longer than any",
-      file: edited('"name":"reader"', `"name":"${"x".repeat(1001)}"`),
-      message: "a text of a token is not as written",
-    },
-    {
-      what: "a token whose id has a NUL, which PostgreSQL does not take",
-      file: edited('{"token":{"id":"', '{"token":{"id":"\\u0000'),
-      message: "an id of a token is not as written",
-    },
-    ...["", "..", "a/b", "a b", "ü", "x".repeat(65)].map((id) => ({
-      what: `a token that no path of the interface can name: ${JSON.stringify(id)}`,
-      file: edited(/\{"token":\{"id":"\w+"/, `{"token":{"id":${JSON.stringify(id)}`),
-      message: "an id of a token is not as written",
-    })),
-    {
-      what: "a field of a token that this version would lose",
-      file: edited('"name":"reader"', '"name":"reader","note":"x"'),
-      message: `has a token ${UNKNOWN}`,
-    },
-    {
-      what: "a scope that this version would lose",
-      file: edited('"plants:read"', '"plants:prune"'),
-      message: 'has a token with "plants:prune", which this version does not know',
-    },
-    {
-      what: "a field beside a token that this version would lose",
-      file: edited(/^\{"token":(.+)\}$/, '{"token":$1,"note":"x"}'),
-      message: `has a token ${UNKNOWN}`,
-    },
-    { what: "a list in place of a scope", file: edited('"plants:read"', '["plants:read"]'), message: "a text is not as written" },
-    { what: "an object in place of a scope", file: edited('"plants:read"', '{"toString":1}'), message: "a text is not as written" },
-    {
-      what: "a field of a plant that this version would lose",
-      file: edited('"added"', '"place":"x","added"'),
-      message: 'has a plant with "place", which this version does not know',
-    },
-    { what: "another digit", file: gzipSync(text.replace('"id":1,', '"id":7,')), message: "its checksum differs" },
-    { what: "no end", file: gzipSync(unpacked(small.slice(0, -1))), message: "it ends too early" },
-    {
-      what: "a newer format",
-      file: gzipSync(unpacked([newer, ...rest])),
-      message: "in format 2: restore it with that version or a newer one",
-    },
-    { what: "no head", file: gzipSync(unpacked(rest)), message: "is not a backup of Plant Store" },
-    { what: "an export", file: Buffer.from('{"id":1,"name":"Aloe"}\n'), message: "is not a backup of Plant Store" },
-    { what: "a packed export", file: gzipSync('{"id":1,"name":"Aloe"}\n'), message: "is not a backup of Plant Store" },
-    { what: "nothing", file: Buffer.alloc(0), message: "is not a backup of Plant Store" },
-    { what: "a database", file: Buffer.from("SQLite format 3\0".padEnd(4096, "\0")), message: "is not a backup of Plant Store" },
-    { what: "a line without end", file: gzipSync(Buffer.alloc(3_000_000, 120)), message: "is not a backup of Plant Store" },
-  ]) {
+  const [ORDER, NO_BACKUP] = ["its plants are not in the order of their ids", "is not a backup of Plant Store"];
+  for (const [what, file, message] of [
+    ["two in a row", Buffer.concat([packed, packed]), "something follows its end"],
+    ["something behind it", Buffer.concat([packed, gzipSync("{}\n")]), "something follows its end"],
+    ["half a line behind it", gzipSync(`${text}x`), "it ends too early"],
+    ["no line at its end", gzipSync(text.trimEnd()), "it ends too early"],
+    ["no end", gzipSync(unpacked(body)), "it ends too early"],
+    ["a plant less", gzipSync(unpacked(small.toSpliced(-3, 1))), "its checksum differs"],
+    ["another digit", gzipSync(text.replace('"id":1,', '"id":7,')), "its checksum differs"],
+    ["two plants in another order", gzipSync(unpacked(small.toSpliced(-3, 2, small.at(-2)!, small.at(-3)!))), ORDER],
+    ["a plant twice", withEnd([...body, body.at(-1)!]), ORDER],
+    ["a token twice", withEnd(body.toSpliced(1, 0, body[1]!)), "it has a token twice"],
+    ["two tokens with one secret", withEnd(body.toSpliced(1, 0, body[1]!.replace(/"id":"[^"]+"/, '"id":"other"'))), "it has a token twice"],
+    ["a field beside its head", withOtherHead(/\}$/, ',"note":"x"}'), `has a head ${UNKNOWN}`],
+    ["a field in its head", withOtherHead(/\}\}$/, ',"note":"x"}}'), `has a head ${UNKNOWN}`],
+    ["a field beside its end", withOtherEnd(/\}$/, ',"note":"x"}'), `has an end ${UNKNOWN}`],
+    ["a field in its end", withOtherEnd(/\}\}$/, ',"note":"x"}}'), `has an end ${UNKNOWN}`],
+    ["a time that no date has", edited(/"created":\d+/, '"created":9007199254740991'), "a time is not as written"],
+    ["a time with a fraction", edited(/"created":\d+/, '"created":1.5'), "a number is not as written"],
+    ["a token whose name is longer than any", edited('"reader"', `"${"x".repeat(1001)}"`), "a text of a token is not as written"],
+    ["a token whose id has a NUL, which PostgreSQL does not take", withTokenId("\0x"), "an id of a token is not as written"],
+    ...["", "..", "a/b", "a b", "ü", "x".repeat(65)].map(
+      (id) => [`a token that no path can name: ${JSON.stringify(id)}`, withTokenId(id), "an id of a token is not as written"] as const,
+    ),
+    ["a field of a token that this version would lose", edited('"name":"reader"', '"name":"reader","note":"x"'), `has a token ${UNKNOWN}`],
+    [
+      "a field beside a token that this version would lose",
+      edited(/^\{"token":(.+)\}$/, '{"token":$1,"note":"x"}'),
+      `has a token ${UNKNOWN}`,
+    ],
+    [
+      "a scope that this version would lose",
+      edited('"plants:read"', '"plants:prune"'),
+      'with "plants:prune", which this version does not know',
+    ],
+    [
+      "a field of a plant that this version would lose",
+      edited('"added"', '"place":"x","added"'),
+      'with "place", which this version does not',
+    ],
+    ["a list in place of a scope", edited('"plants:read"', '["plants:read"]'), "a text is not as written"],
+    ["an object in place of a scope", edited('"plants:read"', '{"toString":1}'), "a text is not as written"],
+    ["a newer format", withOtherHead('"format":1', '"format":2'), "in format 2: restore it with that version or a newer one"],
+    ["no head", gzipSync(unpacked(rest)), NO_BACKUP],
+    ["an export", Buffer.from('{"id":1,"name":"Aloe"}\n'), NO_BACKUP],
+    ["a packed export", gzipSync('{"id":1,"name":"Aloe"}\n'), NO_BACKUP],
+    ["nothing", Buffer.alloc(0), NO_BACKUP],
+    ["a database", Buffer.from("SQLite format 3\0".padEnd(4096, "\0")), NO_BACKUP],
+    ["a line without end", gzipSync(Buffer.alloc(3_000_000, 120)), NO_BACKUP],
+  ] as const)
     it(`is refused with ${what}, and nothing is made of it`, async () => {
       const path = join(temporaryFolder(), "file.gz");
       writeFileSync(path, file);
@@ -163,5 +129,4 @@ describe("a file that is not as it was written", () => {
       expect(stderr).toContain(message);
       expect(existsSync(place["data"]!)).toBe(false);
     });
-  }
 });

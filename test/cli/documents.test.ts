@@ -233,13 +233,13 @@ needs("git").describe("the check of Markdown", () => {
   };
   const long = "word ".repeat(25).trim();
 
-  for (const { why, text, problem } of [
-    { why: "a long line", text: long, problem: "page.md:1: 124 characters" },
-    { why: "a link to no file", text: "[a](missing.md)", problem: "the link to missing.md leads nowhere" },
-    { why: "a link to no heading", text: "# One\n\n[a](#two)", problem: "no heading" },
-    { why: "a link to no heading of another file", text: "[a](page.md#two)", problem: "no heading" },
-    { why: "a file that is gone", text: "`src/gone.ts` is gone", problem: "there is no file src/gone.ts" },
-  ]) {
+  for (const [why, text, problem] of [
+    ["a long line", long, "page.md:1: 124 characters"],
+    ["a link to no file", "[a](missing.md)", "the link to missing.md leads nowhere"],
+    ["a link to no heading", "# One\n\n[a](#two)", "no heading"],
+    ["a link to no heading of another file", "[a](page.md#two)", "no heading"],
+    ["a file that is gone", "`src/gone.ts` is gone", "there is no file src/gone.ts"],
+  ] as const) {
     it(`names ${why}`, () => expect(check(text)).toContain(problem));
   }
 

@@ -31,10 +31,10 @@ const FUSE = numbered("46557365");
 const NFS = numbered("69690000");
 
 describe("a backup", () => {
-  for (const { where, answer, isOnFolder } of [
-    { where: "on a file system without links", answer: "link,linkat:error=EINVAL", isOnFolder: false },
-    { where: "on a file system that cannot sync a folder", answer: "fsync:error=EINVAL", isOnFolder: true },
-  ])
+  for (const [where, answer, isOnFolder] of [
+    ["on a file system without links", "link,linkat:error=EINVAL", false],
+    ["on a file system that cannot sync a folder", "fsync:error=EINVAL", true],
+  ] as const)
     traced.it(`${where} is written`, async () => {
       const [data, folder] = [await makeStore(), temporaryFolder()];
       const { status, stderr } = await runOn(["backup", folder, "--data", data], [answer], isOnFolder ? [folder] : []);
@@ -52,11 +52,11 @@ describe("a backup", () => {
 describe("a data folder", () => {
   const serve = ["serve", "--port", "0", "--data"];
 
-  for (const { what, error, says } of [
-    { what: "on a disk that has failed", error: "EIO", says: "the disk had an I/O error: check it, and use another one." },
-    { what: "whose program has ended", error: "ENOTCONN", says: "the program behind this file system has ended: mount it again." },
-    { what: "that its server has lost", error: "ESTALE", says: "the server of this file system no longer knows it: mount it again." },
-  ])
+  for (const [what, error, says] of [
+    ["on a disk that has failed", "EIO", "the disk had an I/O error: check it, and use another one."],
+    ["whose program has ended", "ENOTCONN", "the program behind this file system has ended: mount it again."],
+    ["that its server has lost", "ESTALE", "the server of this file system no longer knows it: mount it again."],
+  ] as const)
     for (const words of [serve, ["check", "--data"], ["backup", "x.gz", "--data"]])
       traced.it(`${what} is refused in words by ${words[0]}`, async () => {
         const data = await makeStore();

@@ -160,6 +160,8 @@ describe("arguments", () => {
     ["--name", "", "must have 1 or more characters"],
     ["--name", "x".repeat(101), "must have at most 100 characters"],
     ["--scopes", "admin,admin", "has a value twice"],
+    ["--scopes", "plants:eat", "plants:read,plants:write,admin"],
+    ["--days", "0", "Use a number of days"],
     ["--days", "0x10", "Use a number of days"],
     ["--days", "1e3", "Use a number of days"],
     ["--expires", "tomorrow", "is not an instant"],

@@ -3,9 +3,12 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError, parseConfig } from "../../src/app/config.ts";
-import { SETTINGS } from "../../src/app/settings.ts";
+import { SETTINGS, withoutSecrets } from "../../src/app/settings.ts";
+import { runInside } from "../support/command.ts";
 import { cleanEnvironment, PROJECT, runCommand, startProcess } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const reference = readFileSync(join(PROJECT, "docs/reference/settings.md"), "utf8");
 
 function problemsOf(environment: Record<string, string>, flags = {}, mistakes: string[] = []): string {
   try {
@@ -43,20 +46,19 @@ describe("the settings", () => {
     });
   });
 
-  for (const { environment, problem } of [
-    { environment: { PLANT_STORE_DATA: '"data"' }, problem: "PLANT_STORE_DATA has quotes around its value" },
-    { environment: { PLANT_STORE_DATA: "'/var/my plants'\r" }, problem: "PLANT_STORE_DATA has quotes around its value" },
-    { environment: { PLANT_STORE_DATA: '"/var/my' }, problem: "PLANT_STORE_DATA has quotes around its value" },
-    { environment: { PLANT_STORE_DATA: "data\r" }, problem: "PLANT_STORE_DATA has spaces or a line end around its value" },
-    { environment: { PLANT_STORE_DATA: " data" }, problem: "PLANT_STORE_DATA has spaces or a line end around its value" },
-    { environment: { PLANT_STORE_PORT: '"8080"' }, problem: "PLANT_STORE_PORT has quotes around its value" },
-    { environment: { PLANT_STORE_LOG: "debug\n" }, problem: "PLANT_STORE_LOG has spaces or a line end around its value" },
-  ])
-    it(`name what a file of variables leaves around a value: ${JSON.stringify(environment)}`, () => {
-      const lines = problemsOf(environment).split("\n");
-      expect(lines.length).toBe(3);
-      expect(lines[1]).toContain(problem);
-    });
+  const [QUOTES, SPACES] = ["has quotes around its value", "has spaces or a line end around its value"];
+  it.each([
+    ["PLANT_STORE_DATA", '"data"', QUOTES],
+    ["PLANT_STORE_DATA", "'/var/my plants'\r", QUOTES],
+    ["PLANT_STORE_DATA", '"/var/my', QUOTES],
+    ["PLANT_STORE_DATA", "data\r", SPACES],
+    ["PLANT_STORE_DATA", " data", SPACES],
+    ["PLANT_STORE_PORT", '"8080"', QUOTES],
+    ["PLANT_STORE_LOG", "debug\n", SPACES],
+  ])("name what a file of variables leaves around a value: %s=%j", (variable, value, problem) => {
+    const lines = problemsOf({ [variable]: value }).split("\n");
+    expect([lines.length, lines[1]]).toEqual([3, expect.stringContaining(`${variable} ${problem}`)]);
+  });
 
   it("are not what Kubernetes makes for services whose names begin with plant-store", () => {
     const links = {
@@ -100,27 +102,12 @@ describe("the settings", () => {
     expect(readdirSync(folder)).toEqual(["plants.ndjson"]);
   });
 
-  it("are all in docs/reference/settings.md, each with its variable, flag and default", () => {
-    const reference = readFileSync(new URL("../../docs/reference/settings.md", import.meta.url), "utf8");
-    const rows = reference.match(/^\| `PLANT_STORE_.*$/gm)?.map((row) =>
-      row
-        .split("|")
-        .slice(1, 4)
-        .map((cell) => cell.trim()),
-    );
-    expect(rows).toEqual(
-      Object.values(SETTINGS).map(({ variable, flag, fallback }) => [`\`${variable}\``, `\`${flag}\``, `\`${fallback}\``]),
-    );
-  });
-
-  it("are each explained there once", () => {
-    const reference = readFileSync(new URL("../../docs/reference/settings.md", import.meta.url), "utf8");
+  it("are each explained once in docs/reference/settings.md", () => {
     const explained = Array.from(reference.matchAll(/^- \*\*`(--[a-z-]+)`\*\*: /gm), ([, flag]) => flag);
     expect(explained).toEqual(Object.values(SETTINGS).map(({ flag }) => flag));
   });
 
   it("that are numbers take those of the range that is said there, and no other", () => {
-    const reference = readFileSync(new URL("../../docs/reference/settings.md", import.meta.url), "utf8");
     const numbers = Object.entries(SETTINGS).filter(([, { fallback }]) => /^\d+$/.test(fallback));
     for (const [name, { flag }] of numbers) {
       const [, item = ""] = new RegExp(`^- \\*\\*\`${flag}\`\\*\\*: (.*?)(?=\\n\\n|\\n- )`, "ms").exec(reference) ?? [];
@@ -194,41 +181,67 @@ describe("the settings", () => {
     }
   });
 
-  it("are never repeated in a message, because they may contain a password", () => {
-    expect(problemsOf({ PLANT_STORE_DATABASE: "postgres://anna:secret@db/plants" })).not.toContain("secret");
+  it.each(["", "-1", "1.5", "8080 ", "0x50", "1e3", "65536"])("refuse the port %j", (port) => {
+    expect(problemsOf({}, { port })).toContain("--port must be a whole number from 0 to 65535.");
   });
-
-  for (const port of ["", "-1", "1.5", "8080 ", "0x50", "1e3", "65536"]) {
-    it(`refuse the port ${JSON.stringify(port)}`, () => {
-      expect(problemsOf({}, { port })).toContain("--port must be a whole number from 0 to 65535.");
-    });
-  }
 
   it("take exact origins, also one with a port or an address", () => {
     const origins = ["https://garden.example", "http://localhost:5173", "http://[::1]:3000", "https://xn--bcher-kva.example"];
     expect(parseConfig({ PLANT_STORE_ORIGINS: origins.join(" , ") }, {}).origins).toEqual(origins);
   });
 
-  const notOrigins = [
-    { text: "", why: "nothing" },
-    { text: "*", why: "every origin" },
-    { text: "null", why: "pages without an origin, such as any file or sandbox" },
-    { text: "https://*.garden.example", why: "a pattern" },
-    { text: "garden.example", why: "a host" },
-    { text: "https://garden.example/", why: "an address" },
-    { text: "https://garden.example/plants", why: "a path" },
-    { text: "https://GARDEN.example", why: "what no browser sends: capitals" },
-    { text: "https://garden.example:443", why: "what no browser sends: the usual port" },
-    { text: "https://bücher.example", why: "what no browser sends: letters that are not ASCII" },
-    { text: "https://anna:secret@garden.example", why: "a password" },
-    { text: "file://", why: "a file" },
-    { text: "https://garden.example,", why: "an empty one among others" },
-    { text: "none,https://garden.example", why: "none and one" },
-    { text: "https://garden.example https://b.example", why: "a list without commas" },
-  ];
-  for (const { text, why } of notOrigins) {
-    it(`refuse as origins ${JSON.stringify(text)}: ${why}`, () => {
-      expect(problemsOf({}, { origins: text })).toMatch(/- --origins must be none, or exact origins .*: .* neither \* nor null\.\n/);
-    });
-  }
+  it.each([
+    ["", "nothing"],
+    ["*", "every origin"],
+    ["null", "pages without an origin, such as any file or sandbox"],
+    ["https://*.garden.example", "a pattern"],
+    ["garden.example", "a host"],
+    ["https://garden.example/", "an address"],
+    ["https://garden.example/plants", "a path"],
+    ["https://GARDEN.example", "what no browser sends: capitals"],
+    ["https://garden.example:443", "what no browser sends: the usual port"],
+    ["https://bücher.example", "what no browser sends: letters that are not ASCII"],
+    ["https://anna:secret@garden.example", "a password"],
+    ["file://", "a file"],
+    ["https://garden.example,", "an empty one among others"],
+    ["none,https://garden.example", "none and one"],
+    ["https://garden.example https://b.example", "a list without commas"],
+  ])("refuse as origins %j: %s", (text) => {
+    expect(problemsOf({}, { origins: text })).toMatch(/- --origins must be none, or exact origins .*: .* neither \* nor null\.\n/);
+  });
+});
+
+describe("plant-store config", () => {
+  it("prints every setting in force and where it comes from, and the address of a database without its password", async () => {
+    const environment = {
+      PLANT_STORE_LOG: "warn",
+      PLANT_STORE_DATABASE: "postgres://anna:s3cret@one:5432,two:5433/plants?password=s3cret",
+    };
+    const { stdout } = await runInside(["config", "--port", "9000"], environment);
+    for (const line of [
+      "PLANT_STORE_PORT=9000  (flag)",
+      "PLANT_STORE_LOG=warn  (environment)",
+      "PLANT_STORE_HOST=127.0.0.1  (default)",
+      "PLANT_STORE_DATABASE=postgres://anna:***@one:5432,two:5433/plants?password=***  (environment)",
+    ])
+      expect(stdout).toContain(`${line}\n`);
+    expect(stdout).not.toContain("s3cret");
+  });
+
+  it.each([
+    ["postgres://anna:s3cret@db/plants", "postgres://anna:***@db/plants"],
+    ["postgresql://:s3cret@db/plants", "postgresql://:***@db/plants"],
+    ["postgres://db/plants?user=anna&PASSWORD=s3cret", "postgres://db/plants?user=anna&PASSWORD=***"],
+    ["postgres://anna:p@s3cret@db/plants", "postgres://anna:***@db/plants"],
+    ["postgres://anna:1/s3cret@db/plants", "postgres://anna:***@db/plants"],
+    ["postgres://anna:1?s3cret@db/plants", "postgres://anna:***@db/plants"],
+    ["postgres://an/na:s3cret@db/plants", "postgres://an/na:***@db/plants"],
+    ["postgres://anna@one:5432,two:5433/plants", "postgres://anna@one:5432,two:5433/plants"],
+  ])("would print %s as %s", (address, shown) => expect(withoutSecrets(address)).toBe(shown));
+
+  it("refuses the address of another kind of database, and does not repeat it", async () => {
+    const { status, stderr } = await runInside(["config", "--database", "mysql://anna:s3cret@db/plants"]);
+    expect([status, stderr]).toEqual([1, expect.stringContaining("  - --database must be sqlite, or an address such as postgres://user:")]);
+    expect(stderr).not.toContain("s3cret");
+  });
 });

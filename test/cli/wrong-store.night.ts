@@ -55,28 +55,12 @@ describe("a command in a wrong folder, or on a wrong database", () => {
 });
 
 describe("a start", () => {
-  for (const { what, spoil, message } of [
-    {
-      what: "a database that was copied in part",
-      spoil: (path: string) => truncateSync(path, statSync(path).size - 4096),
-      message: "it was copied in part",
-    },
-    {
-      what: "a backup in place of the database",
-      spoil: (path: string) => copyFileSync(garden.file, path),
-      message: "goes in with `plant-store restore`",
-    },
-    {
-      what: "something else in place of the database",
-      spoil: (path: string) => writeFileSync(path, "{}".repeat(5000)),
-      message: "is not a database",
-    },
-    {
-      what: "what a restore left",
-      spoil: (path: string) => writeFileSync(`${path}.restoring`, ""),
-      message: "is what a restore has made so far",
-    },
-  ]) {
+  for (const [what, spoil, message] of [
+    ["a database that was copied in part", (path: string) => truncateSync(path, statSync(path).size - 4096), "it was copied in part"],
+    ["a backup in place of the database", (path: string) => copyFileSync(garden.file, path), "goes in with `plant-store restore`"],
+    ["something else in place of the database", (path: string) => writeFileSync(path, "{}".repeat(5000)), "is not a database"],
+    ["what a restore left", (path: string) => writeFileSync(`${path}.restoring`, ""), "is what a restore has made so far"],
+  ] as const) {
     it(`says what is wrong with ${what}, and changes nothing`, async () => {
       const place = await newPlace("SQLite");
       await (await startTestService(place)).stop();

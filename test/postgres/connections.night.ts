@@ -83,10 +83,10 @@ describe("the connections of a service", () => {
     await Promise.all([user.end(), other.end()]);
   });
 
-  for (const { what, forbidden } of [
-    { what: "may not see what others run", forbidden: "SELECT ON pg_stat_activity" },
-    { what: "may cancel nothing", forbidden: "EXECUTE ON FUNCTION pg_cancel_backend(int)" },
-  ]) {
+  for (const [what, forbidden] of [
+    ["may not see what others run", "SELECT ON pg_stat_activity"],
+    ["may cancel nothing", "EXECUTE ON FUNCTION pg_cancel_backend(int)"],
+  ] as const) {
     it(`open again after statements were given up that no cancel could end, though the user ${what}`, async () => {
       const server = await sharedCluster();
       const database = new URL(await server.createDatabase());

@@ -11,16 +11,16 @@ const OTHERS = Array.from({ length: 1000 }, (_, at) => `{"id":${at + 10},"name":
 
 const BIGINT = 20;
 
-for (const { what, order, path, body, name = "Acer" } of [
-  { what: "stays in a page by newest when a thousand others are created", order: "newest", path: "/plants/import", body: OTHERS },
-  { what: "stays in a page by -name when a thousand others are created", order: "-name", path: "/plants/import", body: OTHERS },
-  {
-    what: "that is renamed to behind all others stays in a page by name",
-    order: "name",
-    path: "/plants/changes",
-    body: '{"changes":[{"id":1,"from":{"name":"Acer"},"to":{"name":"Zelkova acer"}}]}',
-    name: "Zelkova acer",
-  },
+for (const [what, order, path, body, name = "Acer"] of [
+  ["stays in a page by newest when a thousand others are created", "newest", "/plants/import", OTHERS],
+  ["stays in a page by -name when a thousand others are created", "-name", "/plants/import", OTHERS],
+  [
+    "that is renamed to behind all others stays in a page by name",
+    "name",
+    "/plants/changes",
+    '{"changes":[{"id":1,"from":{"name":"Acer"},"to":{"name":"Zelkova acer"}}]}',
+    "Zelkova acer",
+  ],
 ] as const)
   it(`a plant ${what} between two statements`, async () => {
     const database = await (await sharedCluster()).createDatabase();

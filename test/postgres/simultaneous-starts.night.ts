@@ -86,20 +86,15 @@ describe("a start", () => {
 });
 
 describe("a killed start", () => {
-  for (const { when, from, to, isAdopted } of [
-    {
-      when: "between the commit of the first token and its file, a draft that the next start adopts",
-      from: KEEP,
-      to: `if (isFirst) ${KILL}`,
-      isAdopted: true,
-    },
-    {
-      when: "before that commit, a useless draft, and the next start creates the first token",
-      from: "const isFirst = await createPatiently(",
-      to: `${KILL} const isFirst = await createPatiently(`,
-      isAdopted: false,
-    },
-  ])
+  for (const [when, from, to, isAdopted] of [
+    ["between the commit of the first token and its file, a draft that the next start adopts", KEEP, `if (isFirst) ${KILL}`, true],
+    [
+      "before that commit, a useless draft, and the next start creates the first token",
+      "const isFirst = await createPatiently(",
+      `${KILL} const isFirst = await createPatiently(`,
+      false,
+    ],
+  ] as const)
     it(`leaves, ${when}`, async () => {
       const root = plantBugs([{ file: "src/auth/first-token.ts", from, to }]);
       const database = await (await sharedCluster()).createDatabase();

@@ -1,19 +1,12 @@
-import { once } from "node:events";
-import { connect, type Socket } from "node:net";
-import { join } from "node:path";
-import { afterAll, describe, expect, it } from "bun:test";
+import { describe, expect, it } from "bun:test";
 import { Client } from "pg";
 import { parseHosts } from "../../src/store/postgres/engine/hosts.ts";
 import { openPool } from "../../src/store/postgres/engine/pool.ts";
 import { startUp } from "../../src/store/postgres/engine/startup.ts";
 import { until } from "../support/until.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
-import { PROJECT, runCommand } from "../support/process.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
 import { startProxy } from "../support/postgres/proxy.ts";
-import { listenAsStandIn } from "../support/postgres/stand-in.ts";
 import { openLog, openStore, serveOn } from "../support/postgres/store.ts";
-import { startPatientClock } from "../support/patient-clock.ts";
 
 const PASSWORD = "s3cret";
 
@@ -102,73 +95,4 @@ describe("a start waits for", () => {
     expect(await standby.query("SELECT id FROM tokens")).toEqual([{ id: "first" }]);
     expect(await service.end("SIGTERM")).toBe(0);
   });
-});
-
-const gone = await startCluster();
-await gone.stop();
-
-const data = temporaryFolder();
-const primary = await startCluster();
-const standby = await primary.addStandby();
-const silent = await listenAsStandIn(() => {});
-await (await serveOn(primary.url(), { data })).end("SIGTERM");
-afterAll(() => silent.stop());
-
-it("a command leaves a slow server time behind one that lets it in late and then says nothing", async () => {
-  const letIn = Buffer.from("R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I", "latin1");
-  async function letInLate(client: Socket): Promise<void> {
-    await once(client, "data");
-    await Bun.sleep(1500);
-    client.write(letIn);
-  }
-  async function passOnLate(client: Socket): Promise<void> {
-    await Bun.sleep(1000);
-    client.pipe(connect(primary.port, primary.host).on("error", () => {})).pipe(client);
-  }
-  const hanging = await listenAsStandIn((client) => void letInLate(client));
-  const slow = await listenAsStandIn((client) => void passOnLate(client));
-  const database = withPassword(slow.url(primary.url())).replace("@", `@127.0.0.1:${hanging.port},`);
-  const { status, stderr } = await runCommand(["check", "--data", data], { environment: { PLANT_STORE_DATABASE: database } });
-  expect([status, stderr]).toEqual([0, expect.not.stringContaining("cannot be used")]);
-  await Promise.all([hanging.stop(), slow.stop()]);
-});
-
-describe("a command goes on to the next server of its address, past", () => {
-  for (const { what, port } of [
-    { what: "one that is not running", port: gone.port },
-    { what: "one that says nothing", port: silent.port },
-    { what: "a standby", port: standby.port },
-  ]) {
-    for (const words of [["token", "list"], ["check"]]) {
-      it(`${what}: ${words.join(" ")}`, async () => {
-        const database = withPassword(primary.url()).replace("@", `@127.0.0.1:${port},`);
-        const { status, stderr } = await runCommand([...words, "--data", data], { environment: { PLANT_STORE_DATABASE: database } });
-        expect([status, stderr]).toEqual([0, expect.not.stringContaining("cannot be used")]);
-      });
-    }
-  }
-});
-
-describe("a command does not wait for the database", () => {
-  for (const words of [
-    ["token", "list"],
-    ["export", "-"],
-    ["import", join(PROJECT, "package.json")],
-  ]) {
-    it(`but says at once that no server is there: ${words.slice(0, 2).join(" ").replace(PROJECT, "")}`, async () => {
-      const clock = startPatientClock();
-      const { status, stdout, stderr } = await runCommand([...words, "--data", temporaryFolder()], {
-        environment: { PLANT_STORE_DATABASE: withPassword(gone.url()) },
-      });
-      expect({ status, stdout, stderr }).toEqual({
-        status: 1,
-        stdout: "",
-        stderr:
-          `plant-store: PostgreSQL 127.0.0.1:${gone.port}/postgres cannot be used (nothing listens there).` +
-          " Check its address in PLANT_STORE_DATABASE, and whether it is running.\n",
-      });
-      // A start waits for 30 s.
-      expect(clock.ms()).toBeLessThan(10_000);
-    });
-  }
 });

@@ -3,7 +3,6 @@ import {
   copyFileSync,
   existsSync,
   lstatSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -381,8 +380,8 @@ describe("plant-store check finds that", () => {
   it("something is wrong while a service uses the store, and repairs nothing then", async () => {
     const folder = damaged("UPDATE changes SET total = total - 1");
     const store = await openServed(folder);
-    const { status, stderr } = await check(folder, "--repair");
-    expect([status, stderr]).toEqual([1, expect.stringContaining("Another Plant Store is using this data folder: stop it")]);
+    const stderr = expect.stringContaining("Another Plant Store is using this data folder: stop it");
+    expect(await check(folder, "--repair")).toMatchObject({ status: 1, stderr });
     await store.close();
     expect(statesOf(folder)).toEqual(["count wrong"]);
   });
@@ -412,42 +411,26 @@ describe("plant-store check finds that", () => {
 });
 
 describe("random damage", () => {
-  const kinds = {
-    flip(bytes: Buffer) {
-      const at = below(random, bytes.length);
-      bytes[at]! ^= 1 << below(random, 8);
-    },
-    zero(bytes: Buffer) {
-      const page = below(random, bytes.length / PAGE) * PAGE;
-      bytes.fill(0, page, page + PAGE);
-    },
-    scramble(bytes: Buffer) {
-      const from = below(random, bytes.length - 64);
-      for (let at = from; at < from + 64; at += 1) bytes[at] = below(random, 256);
-    },
-  };
-
-  function damage(bytes: Buffer): Buffer {
-    pick(random, [kinds.flip, kinds.flip, kinds.zero, kinds.scramble])(bytes);
-    return bytes;
+  function flip(bytes: Buffer, length = bytes.length) {
+    const at = below(random, length);
+    bytes[at]! ^= 1 << below(random, 8);
+    return at;
   }
-
-  function readContents(folder: string): string {
-    try {
-      return contentsOf(folder);
-    } catch {
-      return "nothing";
-    }
+  function zero(bytes: Buffer) {
+    const page = below(random, bytes.length / PAGE) * PAGE;
+    bytes.fill(0, page, page + PAGE);
   }
+  function scramble(bytes: Buffer) {
+    const from = below(random, bytes.length - 64);
+    for (let at = from; at < from + 64; at += 1) bytes[at] = below(random, 256);
+  }
+  const damage = (bytes: Buffer) => void pick(random, [flip, flip, zero, scramble])(bytes);
 
   it("of the database is found, or has changed nothing that can be known", () => {
-    const missed: unknown[] = [];
     for (let round = 0; round < 40; round += 1) {
       const folder = overwrite("plants.db", damage);
-      const isSound = statesOf(folder).length === 0;
-      if (isSound && readContents(folder) !== contents) missed.push({ seed, round });
+      if (statesOf(folder).length === 0) expect({ seed, round, contents: contentsOf(folder) }).toEqual({ seed, round, contents });
     }
-    expect(missed).toEqual([]);
   });
 
   it("of the search index is never taken for damage of the plants", () => {
@@ -468,15 +451,15 @@ describe("random damage", () => {
     expect(countFrames(path, PAGE)).toEqual({ readable: framesIn(wal), written: framesIn(wal) });
     for (let round = 0; round < 30; round += 1) {
       const flipped = Buffer.from(wal);
-      const at = below(random, wal.length - PAGE - 24);
-      flipped[at]! ^= 1 << below(random, 8);
+      const at = flip(flipped, wal.length - PAGE - 24);
       writeFileSync(path, flipped);
       rmSync(join(killed, "plants.db-shm"), { force: true });
       const { readable, written } = countFrames(path, PAGE);
       const isFound = readable < written || statesOf(killed).length > 0;
       expect({ seed, at, isFound }).toEqual({ seed, at, isFound: true });
     }
-    for (const { at, to } of HEADER_DAMAGE) {
+    // The page size, a sum, and a bit of the second salt.
+    for (const [at, to] of [[8, 0x7fff_ffff], [8, 0xffff_fff0], [24, 0], [20]] as const) {
       const scrambled = Buffer.from(wal);
       scrambled.writeUInt32BE(to ?? (scrambled.readUInt32BE(at) ^ 1) >>> 0, at);
       writeFileSync(path, scrambled);
@@ -486,14 +469,6 @@ describe("random damage", () => {
     expect([status, stdout + stderr]).toEqual([1, expect.stringMatching(/plants\.db-wal (cannot be read to its end|does not belong)/)]);
   });
 });
-
-/** The page size, a sum, and a bit of the second salt. */
-const HEADER_DAMAGE: readonly { at: number; to?: number }[] = [
-  { at: 8, to: 0x7fff_ffff },
-  { at: 8, to: 0xffff_fff0 },
-  { at: 24, to: 0 },
-  { at: 20 },
-];
 
 function framesIn(wal: Buffer): number {
   return (wal.length - 32) / (PAGE + 24);
@@ -511,12 +486,5 @@ describe("plant-store check --without-wal", () => {
     expect(version()).not.toBe(unmarked);
     takeAlone(path);
     expect(version()).toBe(unmarked);
-  });
-
-  it("makes no store where there is none", async () => {
-    const empty = join(temporaryFolder(), "empty");
-    mkdirSync(empty);
-    expect((await check(empty, "--without-wal")).stderr).toContain("There is no store");
-    expect(readdirSync(empty)).toEqual([]);
   });
 });

@@ -58,10 +58,10 @@ describe("the search index", () => {
     return rows.map(({ word }) => word as string);
   }
 
-  for (const { what, names } of [
-    { what: "names", names: short },
-    { what: "names of a hundred words", names: long },
-  ])
+  for (const [what, names] of [
+    ["names", short],
+    ["names of a hundred words", long],
+  ] as const)
     it(`does not keep the words of ${what} that are no more: it stays as large as the plants need`, () => {
       const { path, writer, search } = open([], "create");
       for (let round = 0; round < 40; round += 1) {

@@ -91,6 +91,14 @@ export function makeZip(files: Readonly<Record<string, string | Uint8Array>>, { 
   return Buffer.concat([...parts, entries, Buffer.from("PK\x05\x06"), end]);
 }
 
+/** The same workbook, whose first sheet was packed from other bytes: the data itself unpacks well. */
+export function damagedEntry(workbook: Buffer, at: number, by: number): Buffer {
+  const bytes = Buffer.from(workbook);
+  const entry = bytes.lastIndexOf("PK\x01\x02", bytes.lastIndexOf("xl/worksheets/sheet1.xml"), "latin1");
+  bytes.writeUInt32LE((bytes.readUInt32LE(entry + at) + by) % 2 ** 32, entry + at);
+  return bytes;
+}
+
 /** The field of these numbers, behind one of another kind. */
 function toZip64(numbers: readonly number[]): Buffer {
   const longs = BigUint64Array.from(numbers, BigInt);
