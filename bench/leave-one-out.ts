@@ -7,7 +7,7 @@ import type { PlantedBug } from "../test/support/plant-bugs.ts";
 export const WITHOUT = {
   search: [
     { file: "src/store/sqlite/search/changes.ts", from: "insert.run(", to: "Object.is(" },
-    { file: "src/store/sqlite/plants.ts", from: "if (change !== undefined) searcher?.follow();", to: "" },
+    { file: "src/store/sqlite/commits.ts", from: "if (change !== undefined) searcher?.index.follow();", to: "" },
   ],
   "index of tags": [
     { file: "src/store/sqlite/engine/schema.ts", from: "CREATE INDEX plants_by_tag ON plants (tag) WHERE tag IS NOT NULL;", to: "" },
@@ -19,7 +19,7 @@ export const WITHOUT = {
   store: [
     {
       file: "src/store/sqlite/plants.ts",
-      from: "create: group.create,",
+      from: "create: commits.group.create,",
       to: 'create: async (plant, { whileWriting } = {}) => { whileWriting?.(); return "created"; },',
     },
   ],

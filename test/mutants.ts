@@ -39,7 +39,11 @@ const WRITE_IN_PLACE = {
 };
 
 /** Nothing checks whether the disk accepts writes again. */
-const NEVER_PROBE: Edit = { file: "src/store/sqlite/engine/health.ts", from: "probing ??= setTimeout(probe, PROBE_MS).unref();", to: "" };
+const NEVER_PROBE: Edit = {
+  file: "src/store/sqlite/engine/health.ts",
+  from: "this.#probing ??= setTimeout(() => this.#probe(), PROBE_MS).unref();",
+  to: "",
+};
 
 export const MUTANTS: readonly Mutant[] = [
   // The command line
@@ -99,15 +103,15 @@ export const MUTANTS: readonly Mutant[] = [
   {
     test: "fairness/imports.test.ts",
     name: "a create waits for the commit of one import",
-    file: "src/store/sqlite/plants.ts",
-    from: "importing.then(group.gathered).then(() => importNow(plants, options))",
-    to: "importNow(plants, options)",
+    file: "src/store/sqlite/commits.ts",
+    from: "this.#importing.then(this.group.gathered).then(() => this.#import(plants, options))",
+    to: "this.#import(plants, options)",
   },
   {
     test: "fairness/imports.test.ts",
     name: "a create waits for the commit of one import",
-    file: "src/store/sqlite/plants.ts",
-    from: ".then(group.gathered)",
+    file: "src/store/sqlite/commits.ts",
+    from: ".then(this.group.gathered)",
     to: "",
   },
   {
@@ -249,7 +253,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "what was answered is in every read that begins later",
     file: "src/store/sqlite/search/searcher.ts",
     from: "upTo: translated(newest),",
-    to: "upTo: NOTHING_INDEXED,",
+    to: "upTo: { changes: 0, bulkChanges: 0 },",
   },
   {
     test: "interface/consistency.test.ts",
@@ -546,9 +550,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     test: "resilience/kill.test.ts",
     name: "in the middle of an import",
-    file: "src/store/sqlite/plants.ts",
-    from: 'const committed = await writer.call("importPlants", toColumns(plants), options, indexed());',
-    to: 'const committed = { outcomes: plants.map(() => 0), isChanged: true, walPages: 0, swapped: [] }; void writer.call("importPlants", toColumns(plants), options, indexed());',
+    file: "src/store/sqlite/commits.ts",
+    from: 'const committed = await this.#options.writer.call("importPlants", toColumns(plants), options, this.#indexed());',
+    to: 'const committed = { outcomes: plants.map(() => 0), change: 1, walPages: 0, syncMs: 0 }; void this.#options.writer.call("importPlants", toColumns(plants), options, this.#indexed());',
   },
   {
     // The first token is in the store long before it is in its file.
@@ -625,11 +629,10 @@ export const MUTANTS: readonly Mutant[] = [
     // A failed sync is treated as temporary, and the next sync is trusted.
     test: "resilience/failing-calls.night.ts",
     name: "the plants: fsync EIO, once",
-    file: "src/store/sqlite/engine/health.ts",
+    // strace counts by thread, so the same call of the thread that searches may fail too.
+    file: "src/store/sqlite/engine/failure.ts",
     from: "if (isSyncFailure(thrown)) onFatal(toStoreError(thrown));",
     to: "",
-    // strace counts by thread, so the same call of the thread that searches may fail too.
-    and: [{ file: "src/store/sqlite/search/searcher.ts", from: "if (isSyncFailure(reason)) onFatal(toStoreError(reason));", to: "" }],
   },
   {
     // A start treats the WAL as written if it can be read.
@@ -661,7 +664,7 @@ export const MUTANTS: readonly Mutant[] = [
     test: "resilience/thread-crash.night.ts",
     name: "the writer ends",
     file: "src/store/sqlite/engine/thread.ts",
-    from: "onDeath(reason);",
+    from: "this.#onDeath(reason);",
     to: "",
   },
   {
@@ -755,7 +758,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "and not its old name",
     file: "src/store/sqlite/search/searcher.ts",
     from: "upTo: translated(newest),",
-    to: "upTo: NOTHING_INDEXED,",
+    to: "upTo: { changes: 0, bulkChanges: 0 },",
   },
   {
     // The index starts while the store still writes what an earlier process left.
@@ -790,8 +793,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     test: "store/search-lag.test.ts",
     name: "a commit of an import is done",
-    file: "src/store/sqlite/plants.ts",
-    from: "await searcher?.reach(before);",
+    file: "src/store/sqlite/commits.ts",
+    from: "await this.#options.searcher?.index.reach(before);",
     to: "void before;",
   },
 
@@ -800,7 +803,7 @@ export const MUTANTS: readonly Mutant[] = [
     test: "tokens/token-queue.test.ts",
     name: "on SQLite are refused as overloaded",
     file: "src/store/sqlite/store.ts",
-    from: "createTokens({ reader: reader.tokens, changes })",
+    from: "createTokens({ reader: reader.tokens, changes: commits.group })",
     to: `createTokens({ reader: reader.tokens, changes: { changeToken: async (change) => (await writer.call("commit", { ids: new BigInt64Array(0), names: [], tags: [] }, [], [change], { changes: 0, bulkChanges: 0 })).tokens[0] } })`,
   },
   {

@@ -16,7 +16,7 @@ import { afterAll, describe, expect, it } from "bun:test";
 import { markVersion, takeAlone } from "../../src/store/sqlite/engine/files.ts";
 import { holdLock } from "../../src/store/sqlite/engine/folder-lock.ts";
 import { countFrames } from "../../src/store/sqlite/engine/wal.ts";
-import { openWriter } from "../../src/store/sqlite/engine/writer.ts";
+import { Writer } from "../../src/store/sqlite/engine/writer.ts";
 import { repairSqliteStore } from "../../src/store/sqlite/repair.ts";
 import { contentsOf, copyStore, faultsOf, fill, makeStore, openServed, runCheck, statesOf } from "../support/checked.ts";
 import { mayMount, mountDisk, unmountDisks } from "../support/disk.ts";
@@ -205,7 +205,7 @@ describe("plant-store check calls nothing damaged because of", () => {
 
   it("a WAL that has begun again, and still holds some of what it had before", () => {
     const path = join(temporaryFolder(), "plants.db");
-    const writer = openWriter(path);
+    const writer = new Writer(path);
     const put = (from: number, count: number) => {
       const ids = BigInt64Array.from({ length: count }, (_, at) => BigInt(from + at));
       const names = Array.from(ids, (id) => `Acer ${id}`);

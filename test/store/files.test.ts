@@ -7,7 +7,7 @@ import { describe, expect, it } from "bun:test";
 import { asPlantId } from "../../src/domain/plant.ts";
 import { markVersion, UNMARKED, walMark } from "../../src/store/sqlite/engine/files.ts";
 import { migrate, schemaVersion } from "../../src/store/sqlite/engine/schema.ts";
-import { openWriter } from "../../src/store/sqlite/engine/writer.ts";
+import { Writer } from "../../src/store/sqlite/engine/writer.ts";
 import type { Store } from "../../src/store/store.ts";
 import { openSqlite } from "../support/stores.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -228,7 +228,7 @@ describe("a WAL of another database", () => {
     const folder = temporaryFolder();
     await (await open(folder)).close();
     const path = join(folder, "plants.db");
-    const writer = openWriter(path);
+    const writer = new Writer(path);
     writer.probe();
     new DatabaseSync(path).exec("PRAGMA wal_checkpoint(FULL)");
     const before = walMark(path);
@@ -243,7 +243,7 @@ describe("a WAL of another database", () => {
     const folder = temporaryFolder();
     await (await open(folder)).close();
     const path = join(folder, "plants.db");
-    const writer = openWriter(path);
+    const writer = new Writer(path);
     writer.probe();
     const before = new DatabaseSync(path);
     before.exec("PRAGMA wal_checkpoint(FULL)");
@@ -275,7 +275,7 @@ describe("a WAL of another database", () => {
     const { left, path, shell } = await leaveInCheckpoint();
     shell.exec("PRAGMA journal_mode = DELETE");
     shell.close();
-    const starting = openWriter(path);
+    const starting = new Writer(path);
     const killed = copy(left, BOTH);
     starting.close();
     expect(await countIn(killed)).toBe(10);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "bun:test";
 import { join } from "node:path";
 import { nameKey } from "../../src/domain/name-order.ts";
 import { asPlantId } from "../../src/domain/plant.ts";
-import { openWordIndex } from "../../src/store/sqlite/search/word-index.ts";
+import { WordIndex } from "../../src/store/sqlite/search/word-index.ts";
 import type { WalkQuery } from "../../src/store/sqlite/search/word-index.ts";
 import { threadMs } from "../support/processor.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -20,7 +20,7 @@ const TRIES = 30;
 const SHARED_TIMES_MAX = 2;
 const DELETED_TIMES_MAX = 12;
 
-const index = openWordIndex(join(temporaryFolder(), "index"));
+const index = new WordIndex(join(temporaryFolder(), "index"));
 afterAll(() => index.close());
 
 function put(first: number, count: number, nameOf: (at: number) => string): void {

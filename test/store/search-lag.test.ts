@@ -4,10 +4,11 @@ import { describe, expect, it } from "bun:test";
 import { createLog } from "../../src/runtime/log.ts";
 import { asPlantId } from "../../src/domain/plant.ts";
 import { openReader } from "../../src/store/sqlite/engine/reader.ts";
-import { openWriter } from "../../src/store/sqlite/engine/writer.ts";
-import { openIndexer } from "../../src/store/sqlite/search/indexer.ts";
-import type { Indexer, IndexProgress } from "../../src/store/sqlite/search/indexer.ts";
-import { createSearcher } from "../../src/store/sqlite/search/searcher.ts";
+import { Writer } from "../../src/store/sqlite/engine/writer.ts";
+import { Follower } from "../../src/store/sqlite/search/follower.ts";
+import { Indexer } from "../../src/store/sqlite/search/indexer.ts";
+import type { IndexProgress } from "../../src/store/sqlite/search/indexer.ts";
+import { Searcher } from "../../src/store/sqlite/search/searcher.ts";
 import { NOTHING_INDEXED } from "../../src/store/sqlite/search/changes.ts";
 import type { Thread } from "../../src/store/sqlite/engine/thread.ts";
 import { openServed } from "../support/checked.ts";
@@ -18,8 +19,8 @@ const log = createLog({ level: "error", isTerminal: false, write: () => {}, now:
 
 it("a plant that is renamed while a list by name is read stays in the list, in its former place", async () => {
   const path = join(temporaryFolder(), "plants.db");
-  const writer = openWriter(path);
-  const indexer = openIndexer(path);
+  const writer = new Writer(path);
+  const indexer = new Indexer(path);
   const reader = openReader(path);
   const rename = (ids: readonly bigint[], names: readonly string[]) =>
     writer.importPlants(
@@ -29,10 +30,10 @@ it("a plant that is renamed while a list by name is read stays in the list, in i
     );
   rename([1n, 2n, 3n], ["Aloe", "Berberis", "Carex"]);
   while (indexer.step().did !== "nothing");
-  const searcher = createSearcher({
+  const searcher = new Searcher({
     thread: {
       async call(name: keyof Indexer, ...args: unknown[]) {
-        const answer = (indexer[name] as (...given: unknown[]) => unknown)(...args);
+        const answer: unknown = Reflect.apply(indexer[name], indexer, args);
         // After the index was asked, and before the plants are read.
         if (name === "order") rename([1n], ["Zinnia"]);
         return answer;
@@ -52,14 +53,14 @@ it("a plant that is renamed while a list by name is read stays in the list, in i
   expect(plants.map(({ name }) => name)).toEqual(["Zinnia", "Berberis", "Carex"]);
 });
 
-/** A searcher whose thread does what the test says. */
-function openSearcher(call: (name: string) => unknown, now: () => number) {
-  const thread = { call } as unknown as Thread<Indexer>;
-  return createSearcher({ thread, find: () => [], newest: () => NOTHING_INDEXED, log, onFatal: () => {}, now });
+/** A follower whose steps are what the test says. */
+function openFollower(step: () => unknown, now: () => number) {
+  const thread = { call: step } as unknown as Thread<Indexer>;
+  return new Follower({ thread, log, onFatal: () => {}, now });
 }
 
 describe("the lag of the search index", () => {
-  /** A searcher whose steps, of a second each, do what the test says. */
+  /** A follower whose steps, of a second each, do what the test says. */
   function start() {
     let time = 0;
     /** What the next steps do, once they are let go on. */
@@ -75,37 +76,33 @@ describe("the lag of the search index", () => {
       steps[at]!.resolve({ did, held: NOTHING_INDEXED, indexed: NOTHING_INDEXED });
       if (did !== "nothing") await until("The next has begun", () => steps.length > at + 1);
     }
-    const searcher = openSearcher(
-      (name) => (name === "step" ? step() : Promise.resolve()),
-      () => time,
-    );
-    return { searcher, end };
+    return { index: openFollower(step, () => time), end };
   }
 
   it("ends when all is indexed, though the thread still looks for words of no use, and begins again with a commit", async () => {
-    const { searcher, end } = start();
-    searcher.follow();
+    const { index, end } = start();
+    index.follow();
     await end(0, "indexed");
-    expect(searcher.lagMs()).toBe(1000);
+    expect(index.lagMs()).toBe(1000);
     await end(1, "forgot");
-    expect(searcher.lagMs()).toBe(0);
-    searcher.follow();
+    expect(index.lagMs()).toBe(0);
+    index.follow();
     await end(2, "forgot");
-    expect(searcher.lagMs()).toBe(1000);
+    expect(index.lagMs()).toBe(1000);
     await end(3, "nothing");
-    await until("The lag has ended", () => searcher.lagMs() === 0);
-    await searcher.close();
+    await until("The lag has ended", () => index.lagMs() === 0);
+    index.close();
   });
 
   it("counts a build from its beginning, also where nobody changes a plant", async () => {
-    const { searcher, end } = start();
+    const { index, end } = start();
     await end(0, "building");
     await end(1, "building");
-    expect(searcher.lagMs()).toBe(2000);
+    expect(index.lagMs()).toBe(2000);
     await end(2, "indexed");
     await end(3, "nothing");
-    await until("The lag has ended", () => searcher.lagMs() === 0);
-    await searcher.close();
+    await until("The lag has ended", () => index.lagMs() === 0);
+    index.close();
   });
 });
 
@@ -119,21 +116,20 @@ describe("what waits for the index", () => {
   ])("goes on when $when, and not before", async ({ act }) => {
     const first = Promise.withResolvers<unknown>();
     let steps = 0;
-    const call = async (name: string) => {
-      if (name !== "step") return undefined;
+    const call = async () => {
       steps += 1;
       if (steps > 2) return { ...step, did: "nothing" };
       return steps === 1 ? { ...step, held: { changes: 6, bulkChanges: 0 }, did: "indexed" } : first.promise;
     };
-    const searcher = openSearcher(call, () => 0);
+    const index = openFollower(call, () => 0);
     let isReached = false;
-    const reaching = searcher.reach(7).then(() => (isReached = true));
+    const reaching = index.reach(7).then(() => (isReached = true));
     await until("The second step has begun", () => steps === 2);
     await new Promise(setImmediate);
     expect(isReached).toBe(false);
     void act().then(first.resolve, first.reject);
     await reaching;
-    await searcher.close();
+    index.close();
   });
 });
 

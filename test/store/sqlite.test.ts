@@ -6,11 +6,11 @@ import { createLog } from "../../src/runtime/log.ts";
 import { asPlantId } from "../../src/domain/plant.ts";
 import { WAL_PAGES_MAX } from "../../src/store/sqlite/engine/requirements.ts";
 import type { Place } from "../../src/store/page.ts";
-import { createHealth } from "../../src/store/sqlite/engine/health.ts";
-import { startThread } from "../../src/store/sqlite/engine/thread.ts";
+import { Health } from "../../src/store/sqlite/engine/health.ts";
+import { StartedThread } from "../../src/store/sqlite/engine/thread.ts";
 import { holdLock } from "../../src/store/sqlite/engine/folder-lock.ts";
 import { NOTHING_INDEXED } from "../../src/store/sqlite/search/changes.ts";
-import { openWriter } from "../../src/store/sqlite/engine/writer.ts";
+import { Writer } from "../../src/store/sqlite/engine/writer.ts";
 import { runOn } from "../support/backups.ts";
 import { startTestService } from "../support/service.ts";
 import { askUntil, until } from "../support/until.ts";
@@ -242,9 +242,9 @@ describe("the SQLite store", () => {
     const onFatal = (reason: Error) => {
       throw reason;
     };
-    const thread = await startThread("writer", { path: newPath(), onDeath: onFatal }).open();
+    const thread = await new StartedThread("writer", { path: newPath(), onDeath: onFatal }).open();
     const outcomes: string[] = [];
-    const health = createHealth({
+    const health = new Health({
       thread,
       log: createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now }),
       checkpoints: (outcome) => ({ observe: () => void outcomes.push(outcome) }),
@@ -296,7 +296,7 @@ const MEGABYTE = 1_000_000;
 
 it("a WAL that grew while an export kept it from starting again gives its room back to the disk, without a restart", () => {
   const path = newPath();
-  const writer = openWriter(path);
+  const writer = new Writer(path);
   const walBytes = () => statSync(`${path}-wal`).size;
   let id = 0n;
   /** Each has a megabyte. */

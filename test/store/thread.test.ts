@@ -4,11 +4,10 @@ import { afterAll, describe, expect, it } from "bun:test";
 import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../src/domain/plant.ts";
 import type { PlantId } from "../../src/domain/plant.ts";
 import { expressionOf, PREFIX_LENGTHS } from "../../src/store/sqlite/search/expression.ts";
-import { openIndexer } from "../../src/store/sqlite/search/indexer.ts";
-import type { Indexer } from "../../src/store/sqlite/search/indexer.ts";
+import { Indexer } from "../../src/store/sqlite/search/indexer.ts";
 import { removeWordIndex } from "../../src/store/sqlite/search/index-file.ts";
-import { openWordIndex } from "../../src/store/sqlite/search/word-index.ts";
-import { openWriter } from "../../src/store/sqlite/engine/writer.ts";
+import { WordIndex } from "../../src/store/sqlite/search/word-index.ts";
+import { Writer } from "../../src/store/sqlite/engine/writer.ts";
 import type { PlantColumns } from "../../src/store/sqlite/plant-statements.ts";
 import { isFound, tokenize } from "../../src/domain/terms.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -21,8 +20,8 @@ afterAll(() => opened.forEach((part) => part.close()));
 
 function open(names: readonly string[], how: "create" | "import") {
   const path = join(temporaryFolder(), "plants.db");
-  const writer = openWriter(path);
-  const search = openIndexer(path);
+  const writer = new Writer(path);
+  const search = new Indexer(path);
   opened.push(writer, search);
   if (how === "import") writer.importPlants(columnsOf(names), IMPORT, NOTHING_INDEXED);
   else writer.commit(columnsOf(names), [], [], NOTHING_INDEXED);
@@ -78,8 +77,8 @@ describe("the search index", () => {
   it("does not keep the words of names that are deleted after a restart", () => {
     const path = join(temporaryFolder(), "plants.db");
     for (let round = 0; round < 5; round += 1) {
-      const writer = openWriter(path);
-      const search = openIndexer(path);
+      const writer = new Writer(path);
+      const search = new Indexer(path);
       const swaps = round === 0 ? [] : short(round - 1).map((name, at) => ({ from: { id: asPlantId(BigInt(at)), name }, to: undefined }));
       writer.commit(columnsOf([]), swaps, [], NOTHING_INDEXED);
       countSteps(search);
@@ -96,7 +95,7 @@ describe("the search index", () => {
     const { path, writer, search } = open(names, "import");
     countSteps(search);
     for (let round = 1; round <= 150; round += 1) {
-      const restarted = openIndexer(path);
+      const restarted = new Indexer(path);
       const swaps = [0, 1, 2].map((part) => {
         const at = (round * 7 + part * 100) % names.length;
         const id = asPlantId(BigInt(at));
@@ -128,7 +127,7 @@ describe("a call of the search thread", () => {
   it("indexes fewer such names at a time when the index is rebuilt, and all in the end", () => {
     const { path } = open(hostile, "import");
     removeWordIndex(path + ".search");
-    const search = openIndexer(path);
+    const search = new Indexer(path);
     opened.push(search);
     expect(countSteps(search)).toBeGreaterThanOrEqual(10);
     for (const [id, name] of hostile.entries()) {
@@ -171,7 +170,7 @@ for (const how of ["create", "import"] as const)
 
 describe("a step of the index", () => {
   it("that fails leaves nothing behind: the same name is found by its beginning once it is indexed", () => {
-    const index = openWordIndex(join(temporaryFolder(), "plants.db.search"));
+    const index = new WordIndex(join(temporaryFolder(), "plants.db.search"));
     opened.push(index);
     const ginkgo = { id: 7n, name: "Ginkgo", tag: null, added: null };
     const broken = new Error("Broken.");
@@ -195,7 +194,7 @@ describe("a step of the index", () => {
     for (const [id, added] of [-(2n ** 63n), 0n, 1n, 2n ** 56n - 2n, 2n ** 63n - 1n].entries())
       db.prepare("UPDATE plants SET added = ? WHERE id = ?").run(added, id);
     removeWordIndex(`${path}.search`);
-    const again = openIndexer(path);
+    const again = new Indexer(path);
     opened.push(again);
     countSteps(again);
     const query = { words: [], tag: undefined, order: "newest", after: undefined, limit: 10, sortedMax: 0 } as const;

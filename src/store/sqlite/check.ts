@@ -6,10 +6,10 @@ import type { CheckStep, FirstTokenFile, Look } from "../check.ts";
 import { findLastingFault, PAGE_BYTES, pageBytesOf, realPath, sizeOfFile } from "./engine/files.ts";
 import { isLocked } from "./engine/folder-lock.ts";
 import { SNAPSHOT_WAL_PAGES_MAX, tooMuchWritten } from "./engine/requirements.ts";
-import { startThread } from "./engine/thread.ts";
+import { StartedThread } from "./engine/thread.ts";
 import type { Thread } from "./engine/thread.ts";
 import { countFrames } from "./engine/wal.ts";
-import type { openChecker } from "./database-check.ts";
+import type { Checker } from "./database-check.ts";
 
 /** How often to look whether the WAL has grown too much, in milliseconds. */
 const LOOK_MS = 500;
@@ -18,8 +18,8 @@ const LOOK_MS = 500;
 const PAUSE_MS = 200;
 
 /**
- * Throws what a start would be refused for. Looks at a store, also while a service uses it. Nobody waits for that, but the WAL cannot start again while the plants
- * are read: so it ends with an error when the WAL has grown too much.
+ * Looks at a store, even while a service uses it. Throws what a start would be refused for. No one waits for it, but the
+ * WAL cannot start again while the plants are read: so it ends with an error when the WAL has grown too much.
  */
 export async function* checkSqliteStore(path: string, firstToken: FirstTokenFile): AsyncGenerator<CheckStep, void, void> {
   const fault = await findLastingFault(path);
@@ -28,7 +28,7 @@ export async function* checkSqliteStore(path: string, firstToken: FirstTokenFile
   const lost = await findLostFrames(path);
   if (lost) yield lost;
   // A look at all pages takes minutes, in which this thread shows progress and watches the WAL.
-  const starting = startThread("check", { path, onDeath: () => {} });
+  const starting = new StartedThread("check", { path, onDeath: () => {} });
   const thread = await starting.open();
   try {
     await thread.call("begin", firstToken);
@@ -42,7 +42,7 @@ export async function* checkSqliteStore(path: string, firstToken: FirstTokenFile
   }
 }
 
-function nextStep(thread: Thread<ReturnType<typeof openChecker>>, path: string): Promise<CheckStep | undefined> {
+function nextStep(thread: Thread<Checker>, path: string): Promise<CheckStep | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<CheckStep | undefined>();
   const timer = setInterval(() => {
     if (sizeOfWal(path) > SNAPSHOT_WAL_PAGES_MAX * PAGE_BYTES) reject(tooMuchWritten("check again when less is written"));

@@ -13,16 +13,26 @@ import type { PlantRow } from "./search/plant-tokens.ts";
 import { prepareTokenReads } from "./token-statements.ts";
 
 /** A part of a Worker: the steps of a check, one a call. */
-export function openChecker(path: string) {
-  let steps: ReturnType<typeof checkDatabase> | undefined;
-  return {
-    begin(firstToken: FirstTokenFile): void {
-      steps = checkDatabase(path, firstToken);
-    },
-    /** The next step; undefined after the last one. */
-    next: (): CheckStep | undefined => steps?.next().value ?? undefined,
-    close: (): void => void steps?.return(),
-  };
+export class Checker {
+  readonly #path: string;
+  #steps: ReturnType<typeof checkDatabase> | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  begin(firstToken: FirstTokenFile): void {
+    this.#steps = checkDatabase(this.#path, firstToken);
+  }
+
+  /** The next step; undefined after the last one. */
+  next(): CheckStep | undefined {
+    return this.#steps?.next().value ?? undefined;
+  }
+
+  close(): void {
+    this.#steps?.return();
+  }
 }
 
 const STEP_PLANTS = 5000;

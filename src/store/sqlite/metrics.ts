@@ -4,6 +4,8 @@ import { createCommitMeter } from "../commit-meter.ts";
 import type { CommitMeter } from "../commit-meter.ts";
 import type { CommitTracer } from "../../tracing/commit-tracer.ts";
 import { sizeOfFile } from "./engine/files.ts";
+import type { Reader } from "./engine/reader.ts";
+import type { Follower } from "./search/follower.ts";
 
 /** What the store measures about itself. */
 export type SqliteMeter = Readonly<{
@@ -31,21 +33,21 @@ export function createSqliteMeter(metrics: Metrics, tracer: CommitTracer | undef
   };
 }
 
-type Measured = Readonly<{ path: string; countPlants: () => number; schemaVersion: () => number; indexLagMs: (() => number) | undefined }>;
+type Measured = Readonly<{ path: string; reader: Reader; index: Pick<Follower, "lagMs"> | undefined }>;
 
 /** Adds what is looked up only when somebody asks. */
-export function addSqliteGauges(metrics: Metrics, { path, countPlants, schemaVersion, indexLagMs }: Measured): void {
-  metrics.gauge({ name: "plant_store_plants", help: "Plants in the store." }, countPlants);
-  metrics.gauge({ name: "plant_store_schema_version", help: "Version of the tables." }, schemaVersion);
+export function addSqliteGauges(metrics: Metrics, { path, reader, index }: Measured): void {
+  metrics.gauge({ name: "plant_store_plants", help: "Plants in the store." }, reader.plants.count);
+  metrics.gauge({ name: "plant_store_schema_version", help: "Version of the tables." }, reader.schemaVersion);
   metrics.gauge({ name: "plant_store_bytes", help: "Bytes of the database, without the WAL and the search index." }, () =>
     sizeOfFile(path),
   );
   metrics.gauge({ name: "plant_store_sqlite_wal_bytes", help: "Bytes of the file of the write-ahead log (WAL)." }, () =>
     sizeOfFile(`${path}-wal`),
   );
-  if (indexLagMs)
+  if (index)
     metrics.gauge(
       { name: "plant_store_search_lag_seconds", help: "How long the search index has been behind the commits." },
-      () => indexLagMs() / 1000,
+      () => index.lagMs() / 1000,
     );
 }

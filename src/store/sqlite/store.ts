@@ -7,14 +7,16 @@ import type { Store } from "../store.ts";
 import { openContents } from "./contents.ts";
 import { translated } from "./engine/failure.ts";
 import { findLastingFault, rememberFiles, sizeOfFile, toUnusable } from "./engine/files.ts";
-import { createHealth } from "./engine/health.ts";
+import { Health } from "./engine/health.ts";
 import { holdLock, isLocked } from "./engine/folder-lock.ts";
 import { openReader, openSnapshot } from "./engine/reader.ts";
+import type { Reader } from "./engine/reader.ts";
 import { expectOurs, isCurrent, schemaVersion } from "./engine/schema.ts";
-import { startThread } from "./engine/thread.ts";
+import { StartedThread } from "./engine/thread.ts";
 import { addSqliteGauges, createSqliteMeter } from "./metrics.ts";
+import type { SqliteMeter } from "./metrics.ts";
 import { createPlants } from "./plants.ts";
-import { createSearcher } from "./search/searcher.ts";
+import { Searcher } from "./search/searcher.ts";
 import { createTokens } from "./tokens.ts";
 
 type SqliteOptions = Readonly<{
@@ -70,75 +72,73 @@ async function checkFiles({ path, log }: SqliteOptions, { wasServedHere }: { was
 }
 
 async function openWhileLocked(options: SqliteOptions, unlock: () => void): Promise<Store> {
-  const { path, isServing, queueMax, queueWaitMs, log, metrics, tracer, onFatal } = options;
+  const { path, isServing, metrics, tracer, onFatal } = options;
   const now = () => performance.now();
   const meter = createSqliteMeter(metrics, tracer);
   // The two load their code at the same time.
-  const writerThread = startThread("writer", { path, onDeath: onFatal });
-  const searchThread = isServing ? startThread("search", { path, onDeath: onFatal }) : undefined;
+  const writerThread = new StartedThread("writer", { path, onDeath: onFatal });
+  const searchThread = isServing ? new StartedThread("search", { path, onDeath: onFatal }) : undefined;
   const opened: Array<() => unknown> = [() => searchThread?.abandon()];
+  async function closeAll(): Promise<void> {
+    for (const close of opened) await close();
+  }
   try {
-    const writer = createHealth({
-      thread: await writerThread.open(),
-      log,
-      checkpoints: meter.checkpoints,
-      areFilesThere: rememberFiles(path),
-      onFatal,
-    });
+    const thread = await writerThread.open();
+    const writer = new Health({ ...options, thread, checkpoints: meter.checkpoints, areFilesThere: rememberFiles(path) });
     opened.unshift(() => writer.close());
     const reader = openReader(path);
     opened.unshift(() => reader.close());
     // Plants that an earlier process left behind must be on disk before anybody reads them. The search is opened after
     // that: while it reads, nothing can be rewritten.
     if (isServing) await writer.call("rewrite");
+    const searching = await searchThread?.open();
     const searcher =
-      searchThread &&
-      createSearcher({
-        thread: await searchThread.open(),
-        find: reader.plants.find,
-        newest: reader.newestChanges,
-        log,
-        onFatal,
-        now,
-      });
+      searching && new Searcher({ ...options, thread: searching, find: reader.plants.find, newest: reader.newestChanges, now });
     if (searcher) opened.unshift(() => searcher.close());
-    const { plants, changes } = createPlants({
-      writer,
-      reader: reader.plants,
-      takeSnapshot() {
-        writer.expectFiles();
-        return openSnapshot(path);
-      },
-      searcher,
-      queueMax,
-      queueWaitMs,
-      meter,
-      now,
-    });
-    addSqliteGauges(metrics, {
-      path,
-      countPlants: () => reader.plants.count(),
-      schemaVersion: reader.schemaVersion,
-      indexLagMs: searcher?.lagMs,
-    });
+    const store = assemble(options, { writer, reader, searcher, meter, now });
     return {
-      name: `SQLite ${path}`,
-      plants,
-      tokens: createTokens({ reader: reader.tokens, changes }),
-      isFull: (_queue, owner) => changes.isFull(owner),
-      check() {
-        writer.check();
-        return undefined;
-      },
-      contents: async () => translated(() => openContents(path, () => writer.call("countWalPages"))),
+      ...store,
       async close() {
-        await changes.close();
-        for (const close of opened) await close();
+        await store.close();
+        await closeAll();
         unlock();
       },
     };
   } catch (reason) {
-    for (const close of opened) await close();
+    await closeAll();
     throw reason;
   }
+}
+
+type Opened = Readonly<{ writer: Health; reader: Reader; searcher: Searcher | undefined; meter: SqliteMeter; now: () => number }>;
+
+/** Makes a store of what is open, and leaves that to the caller to close. */
+function assemble(options: SqliteOptions, { writer, reader, searcher, meter, now }: Opened): Store {
+  const { path, queueMax, queueWaitMs, metrics } = options;
+  const { plants, commits } = createPlants({
+    writer,
+    reader: reader.plants,
+    takeSnapshot() {
+      writer.expectFiles();
+      return openSnapshot(path);
+    },
+    searcher,
+    queueMax,
+    queueWaitMs,
+    meter,
+    now,
+  });
+  addSqliteGauges(metrics, { path, reader, index: searcher?.index });
+  return {
+    name: `SQLite ${path}`,
+    plants,
+    tokens: createTokens({ reader: reader.tokens, changes: commits.group }),
+    isFull: (_queue, owner) => commits.group.isFull(owner),
+    check() {
+      writer.check();
+      return undefined;
+    },
+    contents: async () => translated(() => openContents(path, () => writer.call("countWalPages"))),
+    close: () => commits.close(),
+  };
 }

@@ -47,7 +47,7 @@ import { searchableColumnsOf, toQuery } from "../../../src/store/postgres/plant-
 import { fromColumn, toColumn } from "../../../src/store/postgres/engine/text.ts";
 import { nameKey } from "../../../src/domain/name-order.ts";
 import { normalize } from "../../../src/domain/normalization.ts";
-import { openWordIndex } from "../../../src/store/sqlite/search/word-index.ts";
+import { WordIndex } from "../../../src/store/sqlite/search/word-index.ts";
 import { createAudit } from "../../../src/auth/audit.ts";
 import { FairQueue } from "../../../src/store/fair-queue.ts";
 import { queuePlants } from "../../../src/store/queued-plants.ts";
@@ -227,7 +227,7 @@ const crossOrigin = createCrossOrigin(["https://garden.example"], "GET")!;
 const SPAN = "4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 const terminalLog = createLog({ level: "debug", isTerminal: true, write: () => {}, now: Date.now });
 const listParameters = contract.operations.find(({ id }) => id === "listPlants")!.query;
-const index = openWordIndex(join(folder, "index"));
+const index = new WordIndex(join(folder, "index"));
 
 /** A store of one plant, to see what responses make of it. */
 function storeOf(plant: NewPlant) {

@@ -97,3 +97,8 @@ export function isSqlError(thrown: unknown): boolean {
 export function isSyncFailure(thrown: unknown): boolean {
   return isSqliteFailure(thrown) && [IOERR_FSYNC, IOERR_DIR_FSYNC].includes(thrown.errcode);
 }
+
+/** After such a failure no response can be trusted. `onFatal` ends the process at once, without sending any. */
+export function endIfSyncFailed(thrown: unknown, onFatal: (reason: Error) => void): void {
+  if (isSyncFailure(thrown)) onFatal(toStoreError(thrown));
+}

@@ -1,29 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { PlantStoreError } from "../../../domain/errors.ts";
 import type { Log } from "../../../runtime/log.ts";
-import { isSyncFailure, toStoreError } from "./failure.ts";
+import { endIfSyncFailed, toStoreError } from "./failure.ts";
 import type { SqliteMeter } from "../metrics.ts";
 import type { Thread } from "./thread.ts";
 import type { Writer } from "./writer.ts";
 
 type WriterThread = Thread<Writer>;
-
-/** Calls the writer and tracks whether it can write. */
-export type Health = Readonly<{
-  /** Like `Thread.call`, but rejects with an error that a caller may see. */
-  call: WriterThread["call"];
-  /**
-   * Starts a checkpoint in the background, unless one is running. If it fails, commits go on, and the next checkpoint
-   * waits for a pause.
-   */
-  checkpoint(): void;
-  /** Throws the error of the last failed write, until a write succeeds, and `store_unavailable` while files are lost. */
-  check(): void;
-  /** Throws `store_unavailable` while files are lost: their names lead elsewhere now. */
-  expectFiles(): void;
-  /** Stops probing the disk and closes the writer. */
-  close(): Promise<void>;
-}>;
 
 type HealthOptions = Readonly<{
   thread: WriterThread;
@@ -44,96 +27,105 @@ const LOOK_MS = 500;
 const LOST =
   "The files of the store were moved, removed or replaced while the service runs: put them back. If they are gone, read all plants from the service before you stop it.";
 
-export function createHealth({ thread, log, checkpoints, areFilesThere, onFatal }: HealthOptions): Health {
-  let trouble: PlantStoreError | undefined;
+/** Calls the writer and tracks whether it can write. */
+export class Health {
+  readonly #options: HealthOptions;
+  readonly #looking = setInterval(() => this.#look(), LOOK_MS).unref();
+  #trouble: PlantStoreError | undefined;
   /** Undefined while the files are there. */
-  let loss: Error | undefined;
-  let isCheckpointing = false;
-  let probing: ReturnType<typeof setTimeout> | undefined;
+  #loss: Error | undefined;
+  #isCheckpointing = false;
+  #probing: ReturnType<typeof setTimeout> | undefined;
 
-  function endIfSyncFailed(thrown: unknown): void {
-    if (isSyncFailure(thrown)) onFatal(toStoreError(thrown));
+  constructor(options: HealthOptions) {
+    this.#options = options;
   }
 
-  function note(thrown: unknown): PlantStoreError {
+  /** Like `Thread.call`, but rejects with an error that a caller may see. */
+  readonly call: WriterThread["call"] = async (method, ...args) => {
+    this.expectFiles();
+    try {
+      const result = await this.#options.thread.call(method, ...args);
+      if (this.#trouble) this.#options.log.info("store_healed");
+      this.#trouble = undefined;
+      return result;
+    } catch (thrown) {
+      throw this.#note(thrown);
+    }
+  };
+
+  /**
+   * Starts a checkpoint in the background, unless one is running. If it fails, commits go on, and the next checkpoint
+   * waits for a pause.
+   */
+  checkpoint(): void {
+    if (!this.#isCheckpointing) void this.#runCheckpoint();
+  }
+
+  /** Throws the error of the last failed write, until a write succeeds, and `store_unavailable` while files are lost. */
+  check(): void {
+    if (this.#trouble) throw this.#trouble;
+    this.expectFiles();
+  }
+
+  /** Throws `store_unavailable` while files are lost: their names lead elsewhere now. */
+  expectFiles(): void {
+    if (this.#loss) throw new PlantStoreError("store_unavailable", { cause: this.#loss });
+  }
+
+  /** Stops probing the disk and closes the writer. */
+  async close(): Promise<void> {
+    const { thread } = this.#options;
+    clearTimeout(this.#probing);
+    clearInterval(this.#looking);
+    // To close it would touch the files that have the names now.
+    this.#look();
+    if (this.#loss) return thread.unref();
+    // Not through `call`: closing does not prove that the disk accepts writes.
+    await thread.call("close").catch((thrown: unknown) => {
+      endIfSyncFailed(thrown, this.#options.onFatal);
+      throw thrown;
+    });
+  }
+
+  #note(thrown: unknown): PlantStoreError {
     const error = toStoreError(thrown);
-    if (!trouble) log.error("store_trouble", { reason: thrown });
-    endIfSyncFailed(thrown);
-    trouble = error;
-    probing ??= setTimeout(probe, PROBE_MS).unref();
+    if (!this.#trouble) this.#options.log.error("store_trouble", { reason: thrown });
+    endIfSyncFailed(thrown, this.#options.onFatal);
+    this.#trouble = error;
+    this.#probing ??= setTimeout(() => this.#probe(), PROBE_MS).unref();
     return error;
   }
 
   /** What is committed to a file without a name is gone when the service ends. */
-  function look(): void {
-    if (areFilesThere() === (loss === undefined)) return;
-    loss = loss ? undefined : new Error(LOST);
-    if (loss) log.error("store_trouble", { reason: loss });
+  #look(): void {
+    const { areFilesThere, log } = this.#options;
+    if (areFilesThere() === (this.#loss === undefined)) return;
+    this.#loss = this.#loss ? undefined : new Error(LOST);
+    if (this.#loss) log.error("store_trouble", { reason: this.#loss });
     else log.info("store_healed");
   }
-  const looking = setInterval(look, LOOK_MS).unref();
 
-  function expectFiles(): void {
-    if (loss) throw new PlantStoreError("store_unavailable", { cause: loss });
-  }
-
-  function probe(): void {
-    probing = undefined;
+  #probe(): void {
+    this.#probing = undefined;
     // A failure schedules the next probe, and check() reports it.
-    void call("probe").catch(() => {});
+    void this.call("probe").catch(() => {});
   }
 
-  const call: WriterThread["call"] = async (method, ...args) => {
-    expectFiles();
-    try {
-      const result = await thread.call(method, ...args);
-      if (trouble) log.info("store_healed");
-      trouble = undefined;
-      return result;
-    } catch (thrown) {
-      throw note(thrown);
-    }
-  };
-
-  async function runCheckpoint(): Promise<void> {
-    isCheckpointing = true;
+  async #runCheckpoint(): Promise<void> {
+    const { thread, checkpoints, log } = this.#options;
     const started = performance.now();
-    const measure = (outcome: "done" | "blocked" | "failed") => checkpoints(outcome).observe((performance.now() - started) / 1000);
+    let outcome: "done" | "blocked" | "failed" = "failed";
+    this.#isCheckpointing = true;
     try {
-      const isDone = await thread.call("checkpoint");
-      measure(isDone ? "done" : "blocked");
-      // While a reader blocks it, a try at each commit would be wasted.
-      if (!isDone) await sleep(PROBE_MS, undefined, { ref: false });
+      outcome = (await thread.call("checkpoint")) ? "done" : "blocked";
     } catch (thrown) {
-      endIfSyncFailed(thrown);
-      measure("failed");
+      endIfSyncFailed(thrown, this.#options.onFatal);
       log.warn("checkpoint_failed", { reason: thrown });
-      await sleep(PROBE_MS, undefined, { ref: false });
     }
-    isCheckpointing = false;
+    checkpoints(outcome).observe((performance.now() - started) / 1000);
+    // While a reader blocks it, a try at each commit would be wasted.
+    if (outcome !== "done") await sleep(PROBE_MS, undefined, { ref: false });
+    this.#isCheckpointing = false;
   }
-
-  return {
-    call,
-    checkpoint() {
-      if (!isCheckpointing) void runCheckpoint();
-    },
-    check() {
-      if (trouble) throw trouble;
-      expectFiles();
-    },
-    expectFiles,
-    async close() {
-      clearTimeout(probing);
-      clearInterval(looking);
-      // To close it would touch the files that have the names now.
-      look();
-      if (loss) return thread.unref();
-      // Not through `call`: closing does not prove that the disk accepts writes.
-      await thread.call("close").catch((thrown: unknown) => {
-        endIfSyncFailed(thrown);
-        throw thrown;
-      });
-    },
-  };
 }

@@ -13,91 +13,81 @@ export type Thread<Methods> = Readonly<{
 type Given<Method> = Method extends (...args: infer Args) => unknown ? Args : never;
 type Result<Method> = Method extends (...args: never[]) => infer Returned ? Returned : never;
 
-/** A Worker whose part is not open yet. */
-type Starting<Methods> = Readonly<{
-  /** Opens the part. Rejects when it cannot be opened, and ends the Worker then. */
-  open(): Promise<Thread<Methods>>;
-  /** Ends a Worker whose part was not opened, or is closed. */
-  abandon(): Promise<void>;
-}>;
-
 /** The runtime keeps the heap of a Worker small. Under load this takes 3 to 8 MB less of 115, at the same speed. */
 const SMALL_HEAP = { smol: true };
 
-/**
- * Starts a Worker, which loads its code while others open theirs. Calls `onDeath` when the Worker ends without `close`.
- */
-export function startThread<Name extends PartName>(
-  part: Name,
-  { path, onDeath }: { path: string; onDeath: (reason: Error) => void },
-): Starting<Part<Name>> {
-  const worker = new Worker(new URL("./worker.ts", import.meta.url), { ...SMALL_HEAP, name: part, argv: [part, path] });
-  const pending = new Map<number, PromiseWithResolvers<unknown>>();
-  let lastSeq = 0;
-  let isClosing = false;
+type ThreadOptions = Readonly<{ path: string; onDeath: (reason: Error) => void }>;
 
-  function expectReply(seq: number): Promise<unknown> {
-    const waiter = Promise.withResolvers<unknown>();
-    pending.set(seq, waiter);
-    return waiter.promise;
-  }
+/** A Worker whose part is not open yet: it loads its code while others open theirs. */
+export class StartedThread<Name extends PartName> {
+  readonly #worker: Worker;
+  readonly #onDeath: ThreadOptions["onDeath"];
+  readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
+  readonly #ended = Promise.withResolvers<void>();
+  #lastSeq = 0;
+  #isClosing = false;
 
-  function die(reason: Error): void {
-    if (isClosing) return;
-    isClosing = true;
-    onDeath(reason);
-    for (const { reject } of pending.values()) reject(new PlantStoreError("store_unavailable", { cause: reason }));
-    pending.clear();
-  }
-
-  worker.addEventListener("message", ({ data: { seq, result, failure } }: MessageEvent<Reply>) => {
-    const waiter = pending.get(seq);
-    pending.delete(seq);
-    if (failure) waiter?.reject(new SqliteError(failure));
-    else waiter?.resolve(result);
-  });
-  worker.addEventListener("error", ({ message }: ErrorEvent) => die(new Error(withoutSource(message))));
-  const ended = new Promise<void>((resolve) => {
-    worker.addEventListener("close", ({ code }: CloseEvent) => {
-      die(new Error(`The ${part} ended with ${code}.`));
-      resolve();
+  /** Calls `onDeath` when the Worker ends without `close`. */
+  constructor(part: Name, { path, onDeath }: ThreadOptions) {
+    this.#onDeath = onDeath;
+    this.#worker = new Worker(new URL("./worker.ts", import.meta.url), { ...SMALL_HEAP, name: part, argv: [part, path] });
+    this.#worker.addEventListener("message", ({ data }: MessageEvent<Reply>) => this.#settle(data));
+    this.#worker.addEventListener("error", ({ message }: ErrorEvent) => this.#die(new Error(withoutSource(message))));
+    this.#worker.addEventListener("close", ({ code }: CloseEvent) => {
+      this.#die(new Error(`The ${part} ended with ${code}.`));
+      this.#ended.resolve();
     });
-  });
-
-  function send(method: string, args: readonly unknown[]): Promise<unknown> {
-    lastSeq += 1;
-    const reply = expectReply(lastSeq);
-    worker.postMessage({ seq: lastSeq, method, args } satisfies ThreadCall);
-    return reply;
   }
 
-  function abandon(): Promise<void> {
-    isClosing = true;
-    worker.terminate();
-    return ended;
+  /** Opens the part. Rejects when it cannot be opened, and ends the Worker then. */
+  async open(): Promise<Thread<Part<Name>>> {
+    try {
+      await this.#send("open", []);
+    } catch (reason) {
+      await this.abandon();
+      throw reason;
+    }
+    return {
+      call: (method, ...args) => {
+        if (method === "close") this.#isClosing = true;
+        return this.#send(method, args) as Promise<Result<Part<Name>[typeof method]>>;
+      },
+      unref: () => {
+        this.#isClosing = true;
+        this.#worker.unref();
+      },
+    };
   }
 
-  return {
-    async open() {
-      try {
-        await send("open", []);
-      } catch (reason) {
-        await abandon();
-        throw reason;
-      }
-      return {
-        call(method, ...args) {
-          if (method === "close") isClosing = true;
-          return send(method, args) as Promise<Result<Part<Name>[typeof method]>>;
-        },
-        unref() {
-          isClosing = true;
-          worker.unref();
-        },
-      };
-    },
-    abandon,
-  };
+  /** Ends a Worker whose part was not opened, or is closed. */
+  abandon(): Promise<void> {
+    this.#isClosing = true;
+    this.#worker.terminate();
+    return this.#ended.promise;
+  }
+
+  #send(method: string, args: readonly unknown[]): Promise<unknown> {
+    const reply = Promise.withResolvers<unknown>();
+    this.#lastSeq += 1;
+    this.#pending.set(this.#lastSeq, reply);
+    this.#worker.postMessage({ seq: this.#lastSeq, method, args } satisfies ThreadCall);
+    return reply.promise;
+  }
+
+  #settle({ seq, result, failure }: Reply): void {
+    const reply = this.#pending.get(seq);
+    this.#pending.delete(seq);
+    if (failure) reply?.reject(new SqliteError(failure));
+    else reply?.resolve(result);
+  }
+
+  #die(reason: Error): void {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    this.#onDeath(reason);
+    for (const { reject } of this.#pending.values()) reject(new PlantStoreError("store_unavailable", { cause: reason }));
+    this.#pending.clear();
+  }
 }
 
 /** What an error says. The runtime puts lines of its source before it, and its stack behind. */

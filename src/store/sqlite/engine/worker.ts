@@ -2,17 +2,16 @@ import { isSqliteFailure } from "./failure.ts";
 import type { Failure } from "./failure.ts";
 
 /**
- * What can run in a Worker. Each opens with the path of the database and returns an object of methods. A thread loads
- * the code of its own part only.
+ * What can run in a Worker. Each is made with the path of the database. A thread loads the code of its own part only.
  */
 const PARTS = {
-  writer: async () => (await import("./writer.ts")).openWriter,
-  search: async () => (await import("../search/indexer.ts")).openIndexer,
-  check: async () => (await import("../database-check.ts")).openChecker,
+  writer: async () => (await import("./writer.ts")).Writer,
+  search: async () => (await import("../search/indexer.ts")).Indexer,
+  check: async () => (await import("../database-check.ts")).Checker,
 } as const;
 
 export type PartName = keyof typeof PARTS;
-export type Part<Name extends PartName> = ReturnType<Awaited<ReturnType<(typeof PARTS)[Name]>>>;
+export type Part<Name extends PartName> = InstanceType<Awaited<ReturnType<(typeof PARTS)[Name]>>>;
 
 /** A message to a Worker. The first opens its part. */
 export type ThreadCall = Readonly<{ seq: number; method: string; args: readonly unknown[] }>;
@@ -42,8 +41,8 @@ const loading = PARTS[part]();
 
 let methods: Record<string, (...args: never[]) => unknown> = {
   async open() {
-    const open = await loading;
-    methods = open(path);
+    const Opened = await loading;
+    methods = new Opened(path) as unknown as typeof methods;
   },
 };
 

@@ -1,6 +1,7 @@
 import { realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import type { StatementSync } from "node:sqlite";
 import { syncFolder } from "../../../runtime/data-folder.ts";
 import { idOf } from "../../plants.ts";
 import type { ImportOptions, Swap } from "../../plants.ts";
@@ -27,9 +28,6 @@ type CommittedChanges = Committed & Readonly<{ swapped: readonly boolean[]; toke
 /** The result of a checkpoint. In pages: `log` were in the WAL, `checkpointed` of them are now in the database. */
 type Checkpoint = { busy: number; log: number; checkpointed: number };
 
-/** The only connection that writes. Its methods block on the disk, so it runs in a Worker. */
-export type Writer = ReturnType<typeof openWriter>;
-
 /**
  * How long to wait for the write lock while another process, such as `plant-store token`, holds it, in milliseconds.
  *
@@ -40,164 +38,177 @@ const BUSY_MS = 1000;
 /** Asking for the size of the WAL costs as much as three plants, so only one commit in so many does. */
 const COMMITS_A_LOOK = 16;
 
-/**
- * Opens the database, creates its tables, and syncs what an earlier process left in the WAL. Throws when any of it
- * fails.
- */
-export function openWriter(path: string) {
-  const db = new DatabaseSync(path, { timeout: BUSY_MS });
-  makeDurable(db);
-  migrate(db);
-  const begin = db.prepare("BEGIN IMMEDIATE");
-  const commit = db.prepare("COMMIT");
-  const plants = preparePlantWrites(db);
-  const changes = prepareChanges(db);
-  const tokens = prepareTokenWrites(db);
-  const walPages = db.prepare("PRAGMA wal_checkpoint(NOOP)");
-  let isMarked = false;
-  let commits = 0;
-  let syncMs = 0;
+/** The only connection that writes. Its methods block on the disk, so it runs in a Worker. */
+export class Writer {
+  readonly #path: string;
+  readonly #db: DatabaseSync;
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
+  readonly #walPages: StatementSync;
+  readonly #plants: ReturnType<typeof preparePlantWrites>;
+  readonly #changes: ReturnType<typeof prepareChanges>;
+  readonly #tokens: ReturnType<typeof prepareTokenWrites>;
+  #isMarked = false;
+  #commits = 0;
+  #syncMs = 0;
 
-  function transaction<Result>(work: () => Result): Result {
-    begin.run();
+  /**
+   * Opens the database, creates its tables, and syncs what an earlier process left in the WAL. Throws when any of it
+   * fails.
+   */
+  constructor(path: string) {
+    const db = new DatabaseSync(path, { timeout: BUSY_MS });
+    makeDurable(db);
+    migrate(db);
+    this.#path = path;
+    this.#db = db;
+    this.#begin = db.prepare("BEGIN IMMEDIATE");
+    this.#commit = db.prepare("COMMIT");
+    this.#walPages = db.prepare("PRAGMA wal_checkpoint(NOOP)");
+    this.#plants = preparePlantWrites(db);
+    this.#changes = prepareChanges(db);
+    this.#tokens = prepareTokenWrites(db);
+    // A killed process can leave commits that are readable but were never synced: sync them before anybody reads them.
+    this.probe();
+    // SQLite syncs the folder after it creates a WAL, but ignores whether that failed.
+    syncFolder(dirname(realpathSync(path)));
+  }
+
+  /** Commits all or none. */
+  commit(creates: PlantColumns, swaps: readonly Swap[], tokenChanges: readonly TokenChange[], indexed: Position): CommittedChanges {
+    const written = this.#transaction(() => {
+      this.#changes.forget(indexed);
+      this.#plants.setTime(Date.now());
+      const changed: bigint[] = [];
+      const outcomes = this.#plants.put(creates, { isReplacing: false }, changed);
+      let grown = changed.length;
+      const swapped = swaps.map(this.#plants.compareAndSwap);
+      swaps.forEach((swap, at) => {
+        if (!swapped[at]) return;
+        changed.push(idOf(swap));
+        if (!swap.from) grown += 1;
+        if (!swap.to) grown -= 1;
+      });
+      return { outcomes, swapped, tokens: tokenChanges.map(this.#tokens.change), change: this.#changes.note(changed, grown) };
+    });
+    this.#commits += 1;
+    return { ...written, walPages: this.#commits % COMMITS_A_LOOK === 0 ? this.countWalPages() : 0, syncMs: this.#syncMs };
+  }
+
+  /** Commits all plants or none. A dry run commits none. */
+  importPlants(columns: PlantColumns, { isReplacing, isDryRun }: ImportOptions, indexed: Position): Committed {
+    const write = () => {
+      if (!isDryRun) this.#changes.forget(indexed);
+      this.#plants.setTime(Date.now());
+      const changed: bigint[] = [];
+      const outcomes = this.#plants.put(columns, { isReplacing }, changed);
+      const grown = outcomes.filter((outcome) => OUTCOMES[outcome] === "created").length;
+      return { outcomes, change: isDryRun ? undefined : this.#changes.note(changed, grown) };
+    };
+    const written = isDryRun ? this.#dryRun(write) : this.#transaction(write);
+    return { ...written, walPages: this.countWalPages(), syncMs: this.#syncMs };
+  }
+
+  /** Commits what changes nothing: it shows whether the disk accepts writes, and syncs all that is already in the WAL. */
+  probe(): void {
+    this.#mark();
+  }
+
+  countWalPages(): number {
+    return Number(this.#walPages.get()?.["log"]);
+  }
+
+  /**
+   * Copies the whole WAL into the database again and syncs it. After a failed sync, pages of the WAL may count as
+   * clean without being on disk: syncing them again would write nothing. Throws when another process uses the
+   * database.
+   */
+  rewrite(): void {
+    if (this.#copyWal("FULL").busy !== 0)
+      throw new Error("Another process is using the database: end it, or start again when it has ended.");
+  }
+
+  /**
+   * Syncs the WAL, copies it into the database and syncs that, so that the WAL restarts from its beginning. False
+   * when a reader blocked it.
+   */
+  checkpoint(): boolean {
+    const { log, checkpointed } = this.#copyWal("PASSIVE");
+    return log === checkpointed;
+  }
+
+  /**
+   * Leaves one file, unless another process has it open. After a failed sync it closes nothing: SQLite would retry
+   * the sync and trust it.
+   */
+  close(): void {
+    try {
+      if (this.#isMarked) this.#mark(UNMARKED);
+      this.#db.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE");
+    } catch (thrown) {
+      // The last process that has it open does this, or the next start. A full disk loses nothing that was stored.
+      if (isSyncFailure(thrown)) throw thrown;
+    }
+    this.#db.close();
+  }
+
+  #transaction<Result>(work: () => Result): Result {
+    this.#begin.run();
     try {
       const result = work();
       const started = performance.now();
-      commit.run();
-      syncMs = performance.now() - started;
+      this.#commit.run();
+      this.#syncMs = performance.now() - started;
       return result;
     } catch (reason) {
-      // SQLite may have rolled back already (sqlite.org/lang_transaction.html, "Response To Errors Within A
-      // Transaction").
-      if (db.isTransaction) rollback();
+      this.#rollback();
       throw reason;
     }
   }
 
   /** Runs the work, returns its result, and rolls back. */
-  function dryRun<Result>(work: () => Result): Result {
-    begin.run();
+  #dryRun<Result>(work: () => Result): Result {
+    this.#begin.run();
     try {
       return work();
     } finally {
-      if (db.isTransaction) rollback();
+      this.#rollback();
     }
   }
 
-  function rollback(): void {
+  #rollback(): void {
+    // SQLite may have rolled back already (sqlite.org/lang_transaction.html, "Response To Errors Within A Transaction").
+    if (!this.#db.isTransaction) return;
     try {
-      db.exec("ROLLBACK");
+      this.#db.exec("ROLLBACK");
     } catch {
       // Do not hide the error that came first: it may be a failed sync.
     }
   }
 
-  function countWalPages(): number {
-    return Number(walPages.get()?.["log"]);
-  }
-
-  /**
-   * Commits a mark or clears it. Without `next` it commits the current value. That changes nothing, but shows whether
-   * the disk accepts writes, and syncs all that is already in the WAL.
-   */
-  function mark(next?: number): void {
-    transaction(() => {
-      const version = Number(pragma(db, "PRAGMA user_version"));
-      db.exec(`PRAGMA user_version = ${next === undefined ? version : markVersion(version, next)}`);
+  /** Commits a mark or clears it. Without `next` it commits the current value. */
+  #mark(next?: number): void {
+    this.#transaction(() => {
+      const version = Number(pragma(this.#db, "PRAGMA user_version"));
+      this.#db.exec(`PRAGMA user_version = ${next === undefined ? version : markVersion(version, next)}`);
     });
-  }
-
-  function probe(): void {
-    mark();
   }
 
   /**
    * Copies the WAL into the database, with a mark that names the WAL that the database will need. The next commit, in
    * that WAL, clears it.
    */
-  function copyWal(how: "FULL" | "PASSIVE"): Checkpoint {
+  #copyWal(how: "FULL" | "PASSIVE"): Checkpoint {
     let named: number;
     do {
-      named = walMark(path);
-      mark(named);
-      isMarked = true;
+      named = walMark(this.#path);
+      this.#mark(named);
+      this.#isMarked = true;
       // If all of the WAL was in the database already, this commit has begun it again.
-    } while (walMark(path) !== named);
-    const outcome = db.prepare(`PRAGMA wal_checkpoint(${how})`).get() as Checkpoint;
-    mark(UNMARKED);
-    isMarked = false;
+    } while (walMark(this.#path) !== named);
+    const outcome = this.#db.prepare(`PRAGMA wal_checkpoint(${how})`).get() as Checkpoint;
+    this.#mark(UNMARKED);
+    this.#isMarked = false;
     return outcome;
   }
-
-  // A killed process can leave commits that are readable but were never synced: sync them before anybody reads them.
-  probe();
-  // SQLite syncs the folder after it creates a WAL, but ignores whether that failed.
-  syncFolder(dirname(realpathSync(path)));
-
-  return {
-    /** Commits all or none. */
-    commit(creates: PlantColumns, swaps: readonly Swap[], tokenChanges: readonly TokenChange[], indexed: Position): CommittedChanges {
-      const written = transaction(() => {
-        changes.forget(indexed);
-        plants.setTime(Date.now());
-        const changed: bigint[] = [];
-        const outcomes = plants.put(creates, { isReplacing: false }, changed);
-        let grown = changed.length;
-        const swapped = swaps.map(plants.compareAndSwap);
-        swaps.forEach((swap, at) => {
-          if (!swapped[at]) return;
-          changed.push(idOf(swap));
-          if (!swap.from) grown += 1;
-          if (!swap.to) grown -= 1;
-        });
-        return { outcomes, swapped, tokens: tokenChanges.map(tokens.change), change: changes.note(changed, grown) };
-      });
-      commits += 1;
-      return { ...written, walPages: commits % COMMITS_A_LOOK === 0 ? countWalPages() : 0, syncMs };
-    },
-    /** Commits all plants or none. A dry run commits none. */
-    importPlants(columns: PlantColumns, { isReplacing, isDryRun }: ImportOptions, indexed: Position): Committed {
-      const written = (isDryRun ? dryRun : transaction)(() => {
-        if (!isDryRun) changes.forget(indexed);
-        plants.setTime(Date.now());
-        const changed: bigint[] = [];
-        const outcomes = plants.put(columns, { isReplacing }, changed);
-        const grown = outcomes.filter((outcome) => OUTCOMES[outcome] === "created").length;
-        return { outcomes, change: isDryRun ? undefined : changes.note(changed, grown) };
-      });
-      return { ...written, walPages: countWalPages(), syncMs };
-    },
-    probe,
-    countWalPages,
-    /**
-     * Copies the whole WAL into the database again and syncs it. After a failed sync, pages of the WAL may count as
-     * clean without being on disk: syncing them again would write nothing. Throws when another process uses the
-     * database.
-     */
-    rewrite(): void {
-      if (copyWal("FULL").busy !== 0) throw new Error("Another process is using the database: end it, or start again when it has ended.");
-    },
-    /**
-     * Syncs the WAL, copies it into the database and syncs that, so that the WAL restarts from its beginning. False
-     * when a reader blocked it.
-     */
-    checkpoint(): boolean {
-      const { log, checkpointed } = copyWal("PASSIVE");
-      return log === checkpointed;
-    },
-    /**
-     * Leaves one file, unless another process has it open. After a failed sync it closes nothing: SQLite would retry
-     * the sync and trust it.
-     */
-    close(): void {
-      try {
-        if (isMarked) mark(UNMARKED);
-        db.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE");
-      } catch (thrown) {
-        // The last process that has it open does this, or the next start. A full disk loses nothing that was stored.
-        if (isSyncFailure(thrown)) throw thrown;
-      }
-      db.close();
-    },
-  };
 }

@@ -5,14 +5,14 @@ import type { SearchTerms } from "../../../domain/terms.ts";
 import { prepareBigInts } from "../engine/bigint-statement.ts";
 import { isCorrupt } from "../engine/failure.ts";
 import { createTagCounter } from "../tags.ts";
-import { createOrderedWalk } from "./ordered-walk.ts";
+import { OrderedWalker } from "./ordered-walk.ts";
 import type { OrderedWalk, Walked } from "./ordered-walk.ts";
 import { createTally } from "./tally.ts";
 import type { Tally } from "./tally.ts";
 import { removeWordIndex } from "./index-file.ts";
 import type { PlantRow } from "./plant-tokens.ts";
 import { prepareChangeReads } from "./recorded-changes.ts";
-import { openWordIndex } from "./word-index.ts";
+import { WordIndex } from "./word-index.ts";
 import type { FindQuery } from "./word-index.ts";
 import { NOTHING_INDEXED } from "./changes.ts";
 import type { Position } from "./changes.ts";
@@ -39,13 +39,6 @@ export type NotIndexed = Readonly<{ kind: "behind" }> | Readonly<{ kind: "buildi
 export type Placed = (Readonly<{ kind: "places" }> & Walked) | NotIndexed;
 
 /**
- * Work that takes too long for the main thread: the index of names, and the counts of tags. It runs in a Worker. The
- * index has its own file, so that it and the commits never wait for each other. It can be rebuilt from the plants at
- * any time.
- */
-export type Indexer = ReturnType<typeof openIndexer>;
-
-/**
  * Work in one index commit, in words: a few thousand plants, or twenty of the worst. A search waits for no more than
  * that.
  *
@@ -56,31 +49,91 @@ const STEP_WORDS = 20_000;
 /** Cost of a plant besides its words, even of a deleted one, in words. */
 const WORDS_A_PLANT = 2;
 
-export function openIndexer(plantsPath: string) {
-  const path = `${plantsPath}.search`;
-  const plants = new DatabaseSync(plantsPath, { readOnly: true });
-  const plantsWithin = prepareBigInts(plants, "SELECT id, name, tag, added FROM plants WHERE id BETWEEN ? AND ? ORDER BY id");
-  const plantsFrom = prepareBigInts(plants, "SELECT id, name, tag, added FROM plants WHERE id >= ? ORDER BY id");
-  const change = plants.prepare("SELECT seq, ids FROM changes WHERE seq > ? ORDER BY seq LIMIT 1");
-  const bulkChange = plants.prepare("SELECT seq, ids FROM bulk_changes WHERE seq > ? ORDER BY seq LIMIT 1");
-  const { newest, markOf } = prepareChangeReads(plants);
-  const tally = createTally(plants);
-  let index = openWordIndex(path);
-  let synced = NOTHING_INDEXED;
+/**
+ * Work that takes too long for the main thread: the index of names, and the counts of tags. It runs in a Worker. The
+ * index has its own file, so that it and the commits never wait for each other. It can be rebuilt from the plants at
+ * any time.
+ */
+export class Indexer {
+  readonly #path: string;
+  readonly #plants: DatabaseSync;
+  readonly #plantsWithin: StatementSync;
+  readonly #plantsFrom: StatementSync;
+  readonly #change: StatementSync;
+  readonly #bulkChange: StatementSync;
+  readonly #recorded: ReturnType<typeof prepareChangeReads>;
+  readonly #walker: OrderedWalker;
+  readonly #tally: ReturnType<typeof createTally>;
+  readonly countTags: ReturnType<typeof createTagCounter>;
+  #index: WordIndex;
+  #synced = NOTHING_INDEXED;
 
-  function save(indexed: Position): void {
-    index.save({ indexed, mark: markOf(indexed) });
+  constructor(plantsPath: string) {
+    const plants = new DatabaseSync(plantsPath, { readOnly: true });
+    this.#path = `${plantsPath}.search`;
+    this.#plants = plants;
+    this.#plantsWithin = prepareBigInts(plants, "SELECT id, name, tag, added FROM plants WHERE id BETWEEN ? AND ? ORDER BY id");
+    this.#plantsFrom = prepareBigInts(plants, "SELECT id, name, tag, added FROM plants WHERE id >= ? ORDER BY id");
+    this.#change = plants.prepare("SELECT seq, ids FROM changes WHERE seq > ? ORDER BY seq LIMIT 1");
+    this.#bulkChange = plants.prepare("SELECT seq, ids FROM bulk_changes WHERE seq > ? ORDER BY seq LIMIT 1");
+    this.#recorded = prepareChangeReads(plants);
+    this.#walker = new OrderedWalker(plants);
+    this.#tally = createTally(plants);
+    this.countTags = createTagCounter(plants);
+    this.#index = new WordIndex(this.#path);
+    // The indexed database may have been replaced, for example by a backup.
+    const { indexed, mark } = this.#index.state();
+    if (mark !== this.#recorded.markOf(indexed)) this.#replaceIndex();
+  }
+
+  /** Indexes one step or, when all is indexed, forgets some words. */
+  step(): IndexProgress {
+    try {
+      const did = this.#index.transaction(() => this.#inSnapshot(() => this.#follow()));
+      const { indexed: held } = this.#index.state();
+      if (this.#index.sync()) this.#synced = held;
+      return { did, held, indexed: this.#synced };
+    } catch (reason) {
+      if (!isCorrupt(reason)) throw reason;
+      this.#replaceIndex();
+      return { did: "indexed", held: NOTHING_INDEXED, indexed: NOTHING_INDEXED };
+    }
+  }
+
+  /** Searches the index once it holds all changes up to `upTo`, by default all that are committed now. */
+  find(query: FindQuery, upTo = this.#recorded.newest()): Found {
+    return this.#ask(() => ({ kind: "ids", ids: this.#index.find(query) }), upTo);
+  }
+
+  /** Places in an order, likewise. */
+  order(query: OrderedWalk, upTo = this.#recorded.newest()): Placed {
+    return this.#ask(() => ({ kind: "places", ...this.#inSnapshot(() => this.#walker.walk(this.#index, query)) }), upTo);
+  }
+
+  /** Counts what matches among these plants, as they are now, from the first on. */
+  tally(ids: BigInt64Array, terms: SearchTerms): Tally {
+    return this.#inSnapshot(() => this.#tally(ids, terms));
+  }
+
+  close(): void {
+    this.#index.close();
+    this.#plants.close();
+  }
+
+  #save(indexed: Position): void {
+    this.#index.save({ indexed, mark: this.#recorded.markOf(indexed) });
   }
 
   /** Indexes plants as they are now, or removes them from the index. Returns the work done, in words. */
-  function indexPlants(ids: BigInt64Array): number {
+  #indexPlants(ids: BigInt64Array): number {
+    const index = this.#index;
     let work = ids.length * WORDS_A_PLANT;
     for (let at = 0; at < ids.length;) {
       let next = ids[at]!;
       let last = next;
       // Ids in a row are read at once: that takes half the time.
       for (at += 1; ids[at] === last + 1n; at += 1) last += 1n;
-      for (const row of plantsWithin.all(next, last) as PlantRow[]) {
+      for (const row of this.#plantsWithin.all(next, last) as PlantRow[]) {
         for (; next < row.id; next += 1n) index.remove(next);
         work += index.put(row);
         next += 1n;
@@ -91,117 +144,84 @@ export function openIndexer(plantsPath: string) {
   }
 
   /** Indexes one step of the plants that are older than the index, from this id on. */
-  function build(from: bigint): Did {
+  #build(from: bigint): Did {
     let work = 0;
-    for (const row of plantsFrom.iterate(from) as Iterable<PlantRow>) {
+    for (const row of this.#plantsFrom.iterate(from) as Iterable<PlantRow>) {
       if (work >= STEP_WORDS) {
-        index.save({ buildFrom: row.id });
+        this.#index.save({ buildFrom: row.id });
         return "building";
       }
-      work += WORDS_A_PLANT + index.put(row);
+      work += WORDS_A_PLANT + this.#index.put(row);
     }
-    index.save({ buildFrom: null });
+    this.#index.save({ buildFrom: null });
     return "indexed";
   }
 
   /** Indexes changes after `seq`: at least `wordsMin` words of work, or all there are. Returns the last change. */
-  function followFrom(seq: number, next: StatementSync, wordsMin: number): { seq: number; work: number } {
+  #followFrom(seq: number, next: StatementSync, wordsMin: number): { seq: number; work: number } {
     let at = seq;
     let work = 0;
     while (work < wordsMin) {
       const row = next.get(at) as { seq: number; ids: Uint8Array } | undefined;
       if (!row) break;
-      work += indexPlants(new BigInt64Array(row.ids.slice().buffer));
+      work += this.#indexPlants(new BigInt64Array(row.ids.slice().buffer));
       at = row.seq;
     }
     return { seq: at, work };
   }
 
   /** Indexes one step of changes. Returns what the index holds then. */
-  function catchUp(from: Position): Position {
-    const { seq: changes, work } = followFrom(from.changes, change, STEP_WORDS);
-    const { seq: bulkChanges } = followFrom(from.bulkChanges, bulkChange, STEP_WORDS - work);
-    save({ changes, bulkChanges });
+  #catchUp(from: Position): Position {
+    const { seq: changes, work } = this.#followFrom(from.changes, this.#change, STEP_WORDS);
+    const { seq: bulkChanges } = this.#followFrom(from.bulkChanges, this.#bulkChange, STEP_WORDS - work);
+    this.#save({ changes, bulkChanges });
     return { changes, bulkChanges };
   }
 
   /** Does one step. */
-  function follow(): Did {
-    const { buildFrom, indexed } = index.state();
-    if (buildFrom === null) return isBefore(indexed, catchUp(indexed)) ? "indexed" : index.forgetWords() ? "forgot" : "nothing";
+  #follow(): Did {
+    const { buildFrom, indexed } = this.#index.state();
+    if (buildFrom === null) {
+      if (isBefore(indexed, this.#catchUp(indexed))) return "indexed";
+      return this.#index.forgetWords() ? "forgot" : "nothing";
+    }
     // What changes during the build is indexed again afterwards.
-    if (buildFrom === PLANT_ID_MIN) save(newest());
-    return build(buildFrom);
+    if (buildFrom === PLANT_ID_MIN) this.#save(this.#recorded.newest());
+    return this.#build(buildFrom);
   }
 
   /** Reads plants in one transaction: a transaction for each read would take longer than the read. */
-  function inSnapshot<Result>(work: () => Result): Result {
-    plants.exec("BEGIN");
+  #inSnapshot<Result>(work: () => Result): Result {
+    this.#plants.exec("BEGIN");
     try {
       return work();
     } finally {
-      if (plants.isTransaction) plants.exec("COMMIT");
+      if (this.#plants.isTransaction) this.#plants.exec("COMMIT");
     }
   }
 
   /** Replaces a damaged index with an empty one. */
-  function replaceIndex(): void {
-    index.close();
-    removeWordIndex(path);
-    index = openWordIndex(path);
-    synced = NOTHING_INDEXED;
+  #replaceIndex(): void {
+    this.#index.close();
+    removeWordIndex(this.#path);
+    this.#index = new WordIndex(this.#path);
+    this.#synced = NOTHING_INDEXED;
   }
 
-  const walk = createOrderedWalk(plants);
-
   /** Asks the index once it holds all changes up to `upTo`. Indexes at most one step of them. */
-  function ask<Answer>(answer: () => Answer, upTo: Position): Answer | NotIndexed {
+  #ask<Answer>(answer: () => Answer, upTo: Position): Answer | NotIndexed {
     try {
-      const { buildFrom, indexed } = index.state();
+      const { buildFrom, indexed } = this.#index.state();
       if (buildFrom !== null) return { kind: "building" };
-      const held = isBefore(indexed, upTo) ? index.transaction(() => inSnapshot(() => catchUp(indexed))) : indexed;
+      const isLate = isBefore(indexed, upTo);
+      const held = isLate ? this.#index.transaction(() => this.#inSnapshot(() => this.#catchUp(indexed))) : indexed;
       return isBefore(held, upTo) ? { kind: "behind" } : answer();
     } catch (reason) {
       if (!isCorrupt(reason)) throw reason;
-      replaceIndex();
+      this.#replaceIndex();
       return { kind: "building" };
     }
   }
-
-  // The indexed database may have been replaced, for example by a backup.
-  const { indexed: indexedBefore, mark } = index.state();
-  if (mark !== markOf(indexedBefore)) replaceIndex();
-
-  return {
-    /** Indexes one step or, when all is indexed, forgets some words. */
-    step(): IndexProgress {
-      try {
-        const did = index.transaction(() => inSnapshot(follow));
-        const { indexed: held } = index.state();
-        if (index.sync()) synced = held;
-        return { did, held, indexed: synced };
-      } catch (reason) {
-        if (!isCorrupt(reason)) throw reason;
-        replaceIndex();
-        return { did: "indexed", held: NOTHING_INDEXED, indexed: synced };
-      }
-    },
-    /** Searches the index once it holds all changes up to `upTo`, by default all that are committed now. */
-    find(query: FindQuery, upTo = newest()): Found {
-      return ask(() => ({ kind: "ids", ids: index.find(query) }), upTo);
-    },
-    /** Places in an order, likewise. */
-    order(query: OrderedWalk, upTo = newest()): Placed {
-      return ask(() => ({ kind: "places", ...inSnapshot(() => walk(index, query)) }), upTo);
-    },
-    countTags: createTagCounter(plants),
-    /** Counts what matches among these plants, as they are now, from the first on. */
-    tally: (ids: BigInt64Array, terms: SearchTerms): Tally => inSnapshot(() => tally(ids, terms)),
-    close(): void {
-      index.close();
-      plants.close();
-    },
-  };
 }
 
 /** Whether the first holds less than the second. */

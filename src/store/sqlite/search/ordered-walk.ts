@@ -1,4 +1,4 @@
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { nameKey } from "../../../domain/name-order.ts";
 import { asPlantId, PLANT_ID_MIN } from "../../../domain/plant.ts";
 import { isFound, SEARCHED_LENGTH_MAX } from "../../../domain/terms.ts";
@@ -38,20 +38,40 @@ const NAME_BYTES = 4 * SEARCHED_LENGTH_MAX;
 type Looked = Readonly<{ found: readonly PlantRow[]; lookedAt: number }>;
 
 /** Walks through plants in an order, with bounded work. */
-export function createOrderedWalk(plants: DatabaseSync) {
-  // Only the start of a name counts, for a search and for its place. The substr of a text ends at a NUL, that of an empty blob is null.
-  const row = prepareBigInts(
-    plants,
-    `SELECT id, CAST(coalesce(substr(CAST(name AS BLOB), 1, ${NAME_BYTES}), '') AS TEXT) AS name, tag, added FROM plants WHERE id = ?`,
-  );
+export class OrderedWalker {
+  readonly #row: StatementSync;
+
+  constructor(plants: DatabaseSync) {
+    // Only the start of a name counts, for a search and for its place. The substr of a text ends at a NUL, that of an empty blob is null.
+    this.#row = prepareBigInts(
+      plants,
+      `SELECT id, CAST(coalesce(substr(CAST(name AS BLOB), 1, ${NAME_BYTES}), '') AS TEXT) AS name, tag, added FROM plants WHERE id = ?`,
+    );
+  }
+
+  walk(index: WordIndex, query: OrderedWalk): Walked {
+    const { words, tag, order, after, limit, sortedMax } = query;
+    // A tag has its own order.
+    if (words.length === 0) return toWalked(index.walk({ tag, order, after, limit }), limit);
+    const few = sortedMax > 0 ? this.#sortFew(index, query) : undefined;
+    if (few) return few;
+    const next = index.walk({ tag, order, after, limit: LOOKED_AT_MAX });
+    const { found, lookedAt } = this.#findAll(
+      next.map(({ id }) => id),
+      { words, tag },
+    );
+    const ids = new Set(found.map(({ id }) => id));
+    const isEnd = lookedAt === next.length && next.length < LOOKED_AT_MAX;
+    return { places: next.slice(0, lookedAt).filter(({ id }) => ids.has(id)), reached: isEnd ? undefined : next[lookedAt - 1] };
+  }
 
   /** Those of these plants that match, and how many were looked at: at least one. */
-  function findAll(ids: readonly bigint[], terms: SearchTerms, charactersMax = CHARACTERS_MAX): Looked {
+  #findAll(ids: readonly bigint[], terms: SearchTerms, charactersMax = CHARACTERS_MAX): Looked {
     const found: PlantRow[] = [];
     let work = 0;
     let lookedAt = 0;
     for (; lookedAt < ids.length && work < charactersMax; lookedAt += 1) {
-      const plant = row.get(ids[lookedAt]!) as PlantRow | undefined;
+      const plant = this.#row.get(ids[lookedAt]!) as PlantRow | undefined;
       work += CHARACTERS_A_PLANT;
       if (!plant) continue;
       work += plant.name.length + (plant.tag?.length ?? 0);
@@ -61,10 +81,10 @@ export function createOrderedWalk(plants: DatabaseSync) {
   }
 
   /** Those that match, in order; undefined if there are too many, or their names and tags are too long. */
-  function sortFew(index: WordIndex, { words, tag, order, after, limit, sortedMax }: OrderedWalk): Walked | undefined {
+  #sortFew(index: WordIndex, { words, tag, order, after, limit, sortedMax }: OrderedWalk): Walked | undefined {
     const ids = index.find({ words, tag, from: PLANT_ID_MIN, limit: sortedMax + 1 });
     if (ids.length > sortedMax) return undefined;
-    const { found, lookedAt } = findAll([...ids], { words, tag }, CHARACTERS_A_SORTED_PLANT * sortedMax);
+    const { found, lookedAt } = this.#findAll([...ids], { words, tag }, CHARACTERS_A_SORTED_PLANT * sortedMax);
     if (lookedAt < ids.length) return undefined;
     const places = found
       .map((plant) => placeOf(order, plant))
@@ -72,22 +92,6 @@ export function createOrderedWalk(plants: DatabaseSync) {
       .toSorted((left, right) => (isBefore(order, left, right) ? -1 : 1));
     return toWalked(places.slice(0, limit), limit);
   }
-
-  return (index: WordIndex, query: OrderedWalk): Walked => {
-    const { words, tag, order, after, limit, sortedMax } = query;
-    // A tag has its own order.
-    if (words.length === 0) return toWalked(index.walk({ tag, order, after, limit }), limit);
-    const few = sortedMax > 0 ? sortFew(index, query) : undefined;
-    if (few) return few;
-    const next = index.walk({ tag, order, after, limit: LOOKED_AT_MAX });
-    const { found, lookedAt } = findAll(
-      next.map(({ id }) => id),
-      { words, tag },
-    );
-    const ids = new Set(found.map(({ id }) => id));
-    const isEnd = lookedAt === next.length && next.length < LOOKED_AT_MAX;
-    return { places: next.slice(0, lookedAt).filter(({ id }) => ids.has(id)), reached: isEnd ? undefined : next[lookedAt - 1] };
-  };
 }
 
 function toWalked(places: readonly Place[], limit: number): Walked {

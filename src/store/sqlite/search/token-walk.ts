@@ -1,4 +1,4 @@
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { prepareBigInts } from "../engine/bigint-statement.ts";
 
 /**
@@ -26,20 +26,30 @@ const IDS_MIN = 50;
  * FTS5 keeps the first term of each page of a segment, or a shorter text that is between it and the one before. So
  * `names_idx` tells where to begin, but only the way up from there tells which tokens there are.
  */
-export function createTokenWalk(db: DatabaseSync): (walk: TokenWalk) => Generator<TokenGroup, void, void> {
-  db.exec("CREATE VIRTUAL TABLE temp.tokens USING fts5vocab(main, names, instance)");
-  // It reads the last token in any case, all of its plants, even if that is not wanted.
-  const tokensFrom = prepareBigInts(db, "SELECT term AS token, doc AS id FROM tokens WHERE term >= ? AND term <= ? LIMIT ?");
-  // So many pages further down, in the segment where that is nearest.
-  const pageBelow = db.prepare(`
+export class TokenWalker {
+  readonly #tokensFrom: StatementSync;
+  readonly #pageBelow: StatementSync;
+
+  constructor(db: DatabaseSync) {
+    db.exec("CREATE VIRTUAL TABLE temp.tokens USING fts5vocab(main, names, instance)");
+    // It reads the last token in any case, all of its plants, even if that is not wanted.
+    this.#tokensFrom = prepareBigInts(db, "SELECT term AS token, doc AS id FROM tokens WHERE term >= ? AND term <= ? LIMIT ?");
+    // So many pages further down, in the segment where that is nearest.
+    this.#pageBelow = db.prepare(`
     WITH RECURSIVE segments (segid) AS (
       SELECT min(segid) FROM names_idx
       UNION ALL SELECT (SELECT min(segid) FROM names_idx WHERE segid > segments.segid) FROM segments WHERE segid IS NOT NULL
     )
     SELECT max((SELECT term FROM names_idx WHERE segid = segments.segid AND term < ? ORDER BY term DESC LIMIT 1 OFFSET ?)) AS term FROM segments`);
+  }
 
-  function groupsUp(from: string, end: string, rowsMax: number): TokenGroup[] {
-    const rows = tokensFrom.all(from, lastBelow(end), rowsMax) as { token: string; id: bigint }[];
+  *walk({ start, end, after, isUp, limit }: TokenWalk): Generator<TokenGroup, void, void> {
+    if (isUp) yield* this.#groupsUp(after === undefined ? start : behind(after), end, limit);
+    else yield* this.#groupsDown(start, after ?? end, limit);
+  }
+
+  #groupsUp(from: string, end: string, rowsMax: number): TokenGroup[] {
+    const rows = this.#tokensFrom.all(from, lastBelow(end), rowsMax) as { token: string; id: bigint }[];
     const last = rows.length < rowsMax ? undefined : rows.at(-1)?.token;
     return Array.from(
       Map.groupBy(rows, ({ token }) => token),
@@ -47,11 +57,23 @@ export function createTokenWalk(db: DatabaseSync): (walk: TokenWalk) => Generato
     );
   }
 
+  *#groupsDown(start: string, end: string, limit: number): Generator<TokenGroup, void, void> {
+    let skipped = 0;
+    for (let below = end; below > start;) {
+      const begin = this.#beginBelow(below, skipped, start);
+      const groups = this.#allGroups(begin, below, Math.max(limit, ROWS_MIN));
+      yield* groups.toReversed();
+      const ids = groups.reduce((sum, group) => sum + group.ids.length, 0);
+      skipped = ids < IDS_MIN ? 2 * skipped + 1 : 0;
+      below = begin;
+    }
+  }
+
   /** All tokens of a range, each with so many ids at most. */
-  function allGroups(start: string, end: string, rowsMax: number): TokenGroup[] {
+  #allGroups(start: string, end: string, rowsMax: number): TokenGroup[] {
     const groups: TokenGroup[] = [];
     for (let from: string | undefined = start; from !== undefined;) {
-      const some = groupsUp(from, end, rowsMax);
+      const some = this.#groupsUp(from, end, rowsMax);
       groups.push(...some);
       const last = some.at(-1);
       from = last?.isCut ? behind(last.token) : undefined;
@@ -60,28 +82,11 @@ export function createTokenWalk(db: DatabaseSync): (walk: TokenWalk) => Generato
   }
 
   /** Where a page begins below a token, and not below `start`. */
-  function beginBelow(token: string, skipped: number, start: string): string {
-    const { term } = pageBelow.get(Buffer.from(TERM + token), skipped) as { term: Uint8Array | null };
+  #beginBelow(token: string, skipped: number, start: string): string {
+    const { term } = this.#pageBelow.get(Buffer.from(TERM + token), skipped) as { term: Uint8Array | null };
     const begin = term === null ? start : Buffer.from(term).toString("latin1").slice(TERM.length);
     return begin > start ? begin : start;
   }
-
-  function* groupsDown(start: string, end: string, limit: number): Generator<TokenGroup, void, void> {
-    let skipped = 0;
-    for (let below = end; below > start;) {
-      const begin = beginBelow(below, skipped, start);
-      const groups = allGroups(begin, below, Math.max(limit, ROWS_MIN));
-      yield* groups.toReversed();
-      const ids = groups.reduce((sum, group) => sum + group.ids.length, 0);
-      skipped = ids < IDS_MIN ? 2 * skipped + 1 : 0;
-      below = begin;
-    }
-  }
-
-  return function* walk({ start, end, after, isUp, limit }) {
-    if (isUp) yield* groupsUp(after === undefined ? start : behind(after), end, limit);
-    else yield* groupsDown(start, after ?? end, limit);
-  };
 }
 
 /** The first token that may follow: its own plants, of which there may be many, are not visited again. */

@@ -1,3 +1,4 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../../domain/plant.ts";
 import { SEARCHED_LENGTH_MAX } from "../../../domain/terms.ts";
 import type { SearchTerms } from "../../../domain/terms.ts";
@@ -11,8 +12,9 @@ import type { IndexState } from "./index-file.ts";
 import { ALL_PLANTS, placesOf } from "./place-tokens.ts";
 import { createPlantTokens } from "./plant-tokens.ts";
 import type { PlantRow } from "./plant-tokens.ts";
-import { createTokenWalk } from "./token-walk.ts";
+import { TokenWalker } from "./token-walk.ts";
 import { createWordList } from "./word-list.ts";
+import type { WordList } from "./word-list.ts";
 
 /** At most `limit` ids, starting at `from`, ascending or descending. */
 export type FindQuery = SearchTerms & Readonly<{ from: bigint; descending?: boolean; limit: number }>;
@@ -23,136 +25,153 @@ export type WalkQuery = Readonly<{ tag: string | null | undefined; order: Order;
 /** Reading this many characters costs as much as writing one word. */
 const CHARACTERS_A_WORD = 10;
 
-export type WordIndex = ReturnType<typeof openWordIndex>;
-
-/** Opens the index, a file of its own, or creates it. `isCorrupt` tells which errors call for a new index. */
-export function openWordIndex(path: string) {
-  const db = openOrCreate(path);
-  // A commit lost in a power cut is repeated from the changes, which are deleted only after a checkpoint. What is left
-  // is consistent (sqlite.org/pragma.html#pragma_synchronous), so a sync for each commit would only slow down the
-  // commits of plants.
-  db.exec("PRAGMA synchronous = NORMAL");
-  const highest = prepareBigInts(db, "SELECT max(id) AS id FROM names_docsize");
-  const remove = db.prepare("DELETE FROM names WHERE rowid IN (SELECT value FROM json_each(?))");
-  const add = db.prepare("INSERT INTO names (rowid, words) SELECT CAST(key AS INTEGER), value FROM json_each(?)");
-  const wordList = createWordList(db);
-  const find = {
-    ascending: prepareBigInts(db, "SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid >= ? ORDER BY rowid LIMIT ?"),
-    descending: prepareBigInts(db, "SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?"),
-  };
-  const saveBuild = db.prepare("UPDATE state SET build_from = ?");
-  const saveIndexed = db.prepare("UPDATE state SET changes = ?, bulk_changes = ?, mark = ?");
-  const walkTokens = createTokenWalk(db);
-  const walPages = db.prepare("PRAGMA wal_checkpoint(NOOP)");
+/** The index, a file of its own. `isCorrupt` tells which errors call for a new one. */
+export class WordIndex {
+  readonly #db: DatabaseSync;
+  readonly #highest: StatementSync;
+  readonly #remove: StatementSync;
+  readonly #add: StatementSync;
+  readonly #find: Readonly<Record<"ascending" | "descending", StatementSync>>;
+  readonly #saveBuild: StatementSync;
+  readonly #saveIndexed: StatementSync;
+  readonly #walPages: StatementSync;
+  readonly #walker: TokenWalker;
+  readonly #wordList: WordList;
+  readonly state: () => IndexState;
   /** What the transaction will write: each plant as a member of a JSON object, or "" to remove it. */
-  const plants = new Map<bigint, string>();
-  const newWords = new Set<string>();
+  readonly #plants = new Map<bigint, string>();
+  readonly #newWords = new Set<string>();
   /** As many words as a removed name may have brought to the list: the most of a name since this start. Few from before have more than these. */
-  let wordsMax = 8;
+  #wordsMax = 8;
   // It remembers the names that were indexed, and those alone: their words are in the table.
-  const tokens = createPlantTokens((word) => newWords.add(word));
+  readonly #tokens = createPlantTokens((word) => this.#newWords.add(word));
+
+  /** Opens the file, or creates it. */
+  constructor(path: string) {
+    const db = openOrCreate(path);
+    // A commit lost in a power cut is repeated from the changes, which are deleted only after a checkpoint. What is left
+    // is consistent (sqlite.org/pragma.html#pragma_synchronous), so a sync for each commit would only slow down the
+    // commits of plants.
+    db.exec("PRAGMA synchronous = NORMAL");
+    this.#db = db;
+    this.#highest = prepareBigInts(db, "SELECT max(id) AS id FROM names_docsize");
+    this.#remove = db.prepare("DELETE FROM names WHERE rowid IN (SELECT value FROM json_each(?))");
+    this.#add = db.prepare("INSERT INTO names (rowid, words) SELECT CAST(key AS INTEGER), value FROM json_each(?)");
+    this.#find = {
+      ascending: prepareBigInts(db, "SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid >= ? ORDER BY rowid LIMIT ?"),
+      descending: prepareBigInts(db, "SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?"),
+    };
+    this.#saveBuild = db.prepare("UPDATE state SET build_from = ?");
+    this.#saveIndexed = db.prepare("UPDATE state SET changes = ?, bulk_changes = ?, mark = ?");
+    this.#walPages = db.prepare("PRAGMA wal_checkpoint(NOOP)");
+    this.#walker = new TokenWalker(db);
+    this.#wordList = createWordList(db);
+    this.state = prepareStateRead(db);
+  }
+
+  transaction<Result>(work: () => Result): Result {
+    this.#db.exec("BEGIN IMMEDIATE");
+    try {
+      const result = work();
+      this.#write();
+      this.#db.exec("COMMIT");
+      return result;
+    } catch (reason) {
+      this.#tokens.forgetNames();
+      if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
+      throw reason;
+    } finally {
+      this.#plants.clear();
+      this.#newWords.clear();
+    }
+  }
+
+  /** Checkpoints once the WAL is large enough. False when it did nothing. */
+  sync(): boolean {
+    if (Number(this.#walPages.get()?.["log"]) < WAL_PAGES_MAX) return false;
+    this.#db.exec("PRAGMA wal_checkpoint(PASSIVE)");
+    return true;
+  }
+
+  /** Adds or replaces a plant. Returns the work, in words. */
+  put({ id, name, tag, added }: PlantRow): number {
+    const { text, count } = this.#tokens.of({ name, tag, added });
+    // Words and tokens need no escapes.
+    this.#plants.set(id, `"${id}":"${text}"`);
+    this.#wordsMax = Math.max(this.#wordsMax, count);
+    return count + (searchedLength(name) + searchedLength(tag ?? "")) / CHARACTERS_A_WORD;
+  }
+
+  remove(id: bigint): void {
+    this.#plants.set(id, "");
+  }
+
+  /** Forgets some words that are in no name any more, within a transaction. False if there is nothing to look at. */
+  forgetWords(): boolean {
+    const { lookedAt, forgotten } = this.#wordList.forgetUnused();
+    // What is remembered of names counts on all words that are listed.
+    if (forgotten > 0) this.#tokens.forgetNames();
+    return lookedAt > 0;
+  }
+
+  find({ words, tag, ...range }: FindQuery): BigInt64Array {
+    const token = tag === undefined ? undefined : this.#tokens.ofTag(tag);
+    return BigInt64Array.from(this.#findIds(expressionOf({ words, token, wordFrom: this.#wordList.from }), range));
+  }
+
+  /** The next places in an order. A plant may have changed since. */
+  walk({ tag, order, after, limit }: WalkQuery): Place[] {
+    const { by, ascending } = ORDERS[order];
+    const { start, end, toToken, toKey } = placesOf(tag === undefined ? ALL_PLANTS : this.#tokens.ofTag(tag), by);
+    const places: Place[] = [];
+    const addAll = (token: string, ids: readonly bigint[]) => {
+      for (const id of ids) places.push({ key: toKey(token), id: asPlantId(id) });
+    };
+    /** Those of a token from an id on, in the direction of the order, as far as there is room. */
+    const idsFrom = (token: string, from: bigint) =>
+      this.#findIds(`"${token}"`, { from, descending: !ascending, limit: limit - places.length });
+
+    const last = after && toToken(after.key);
+    const next = after && idBehind({ after: after.id, descending: !ascending });
+    if (last !== undefined && next !== undefined) addAll(last, idsFrom(last, next));
+    if (places.length === limit) return places;
+    // A later time has a lower token.
+    const isUp = by === "name" ? ascending : !ascending;
+    for (const { token, ids, isCut } of this.#walker.walk({ start, end, after: last, isUp, limit: limit - places.length })) {
+      const room = limit - places.length;
+      if (isCut && !(ascending && ids.length >= room)) addAll(token, idsFrom(token, ascending ? PLANT_ID_MIN : PLANT_ID_MAX));
+      else addAll(token, (ascending ? ids : ids.toReversed()).slice(0, room));
+      if (places.length === limit) break;
+    }
+    return places;
+  }
+
+  save({ buildFrom, indexed, mark = "" }: Partial<IndexState>): void {
+    if (buildFrom !== undefined) this.#saveBuild.run(buildFrom);
+    if (indexed !== undefined) this.#saveIndexed.run(indexed.changes, indexed.bulkChanges, mark);
+  }
+
+  close(): void {
+    this.#db.close();
+  }
 
   /** Writes the plants of a transaction in the order of their ids: FTS5 begins a new segment at each lower id. */
-  function write(): void {
-    const ids = BigInt64Array.from(plants.keys()).toSorted();
+  #write(): void {
+    const ids = BigInt64Array.from(this.#plants.keys()).toSorted();
     const [first] = ids;
     if (first === undefined) return;
-    const { id: last } = highest.get() as { id: bigint | null };
-    const removed = last !== null && first <= last ? Number(remove.run(`[${ids.join()}]`).changes) : 0;
-    const members = Array.from(ids, (id) => plants.get(id)).filter((member) => member !== "");
-    add.run(`{${members.join()}}`);
-    if (newWords.size > 0) wordList.add([...newWords].toSorted());
-    wordList.removed(removed, wordsMax);
+    const { id: last } = this.#highest.get() as { id: bigint | null };
+    const removed = last !== null && first <= last ? Number(this.#remove.run(`[${ids.join()}]`).changes) : 0;
+    const members = Array.from(ids, (id) => this.#plants.get(id)).filter((member) => member !== "");
+    this.#add.run(`{${members.join()}}`);
+    if (this.#newWords.size > 0) this.#wordList.add([...this.#newWords].toSorted());
+    this.#wordList.removed(removed, this.#wordsMax);
   }
 
-  function findIds(expression: string, { from, descending = false, limit }: Omit<FindQuery, keyof SearchTerms>): readonly bigint[] {
-    const rows = find[descending ? "descending" : "ascending"].all(expression, from, limit) as { id: bigint }[];
+  #findIds(expression: string, { from, descending = false, limit }: Omit<FindQuery, keyof SearchTerms>): readonly bigint[] {
+    const rows = this.#find[descending ? "descending" : "ascending"].all(expression, from, limit) as { id: bigint }[];
     return rows.map(({ id }) => id);
   }
-
-  return {
-    transaction<Result>(work: () => Result): Result {
-      db.exec("BEGIN IMMEDIATE");
-      try {
-        const result = work();
-        write();
-        db.exec("COMMIT");
-        return result;
-      } catch (reason) {
-        tokens.forgetNames();
-        if (db.isTransaction) db.exec("ROLLBACK");
-        throw reason;
-      } finally {
-        plants.clear();
-        newWords.clear();
-      }
-    },
-    /** Checkpoints once the WAL is large enough. False when it did nothing. */
-    sync(): boolean {
-      if (Number(walPages.get()?.["log"]) < WAL_PAGES_MAX) return false;
-      db.exec("PRAGMA wal_checkpoint(PASSIVE)");
-      return true;
-    },
-    /** Adds or replaces a plant. Returns the work, in words. */
-    put({ id, name, tag, added }: PlantRow): number {
-      const { text, count } = tokens.of({ name, tag, added });
-      // Words and tokens need no escapes.
-      plants.set(id, `"${id}":"${text}"`);
-      wordsMax = Math.max(wordsMax, count);
-      return count + (searchedLength(name) + searchedLength(tag ?? "")) / CHARACTERS_A_WORD;
-    },
-    remove(id: bigint): void {
-      plants.set(id, "");
-    },
-    /** Forgets some words that are in no name any more, within a transaction. False if there is nothing to look at. */
-    forgetWords(): boolean {
-      const { lookedAt, forgotten } = wordList.forgetUnused();
-      // What is remembered of names counts on all words that are listed.
-      if (forgotten > 0) tokens.forgetNames();
-      return lookedAt > 0;
-    },
-    find({ words, tag, ...range }: FindQuery): BigInt64Array {
-      const expression = expressionOf({
-        words,
-        token: tag === undefined ? undefined : tokens.ofTag(tag),
-        wordFrom: wordList.from,
-      });
-      return BigInt64Array.from(findIds(expression, range));
-    },
-    /** The next places in an order. A plant may have changed since. */
-    walk({ tag, order, after, limit }: WalkQuery): Place[] {
-      const { by, ascending } = ORDERS[order];
-      const { start, end, toToken, toKey } = placesOf(tag === undefined ? ALL_PLANTS : tokens.ofTag(tag), by);
-      const places: Place[] = [];
-      function addAll(token: string, ids: readonly bigint[]): void {
-        for (const id of ids) places.push({ key: toKey(token), id: asPlantId(id) });
-      }
-      /** Those of a token from an id on, in the direction of the order, as far as there is room. */
-      function idsFrom(token: string, from: bigint): readonly bigint[] {
-        return findIds(`"${token}"`, { from, descending: !ascending, limit: limit - places.length });
-      }
-
-      const last = after && toToken(after.key);
-      const next = after && idBehind({ after: after.id, descending: !ascending });
-      if (last !== undefined && next !== undefined) addAll(last, idsFrom(last, next));
-      if (places.length === limit) return places;
-      // A later time has a lower token.
-      const isUp = by === "name" ? ascending : !ascending;
-      for (const { token, ids, isCut } of walkTokens({ start, end, after: last, isUp, limit: limit - places.length })) {
-        const room = limit - places.length;
-        if (isCut && !(ascending && ids.length >= room)) addAll(token, idsFrom(token, ascending ? PLANT_ID_MIN : PLANT_ID_MAX));
-        else addAll(token, (ascending ? ids : ids.toReversed()).slice(0, room));
-        if (places.length === limit) break;
-      }
-      return places;
-    },
-    state: prepareStateRead(db),
-    save({ buildFrom, indexed, mark = "" }: Partial<IndexState>): void {
-      if (buildFrom !== undefined) saveBuild.run(buildFrom);
-      if (indexed !== undefined) saveIndexed.run(indexed.changes, indexed.bulkChanges, mark);
-    },
-    close: () => db.close(),
-  };
 }
 
 function searchedLength({ length }: string): number {

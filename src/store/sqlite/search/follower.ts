@@ -1,0 +1,141 @@
+import type { Log } from "../../../runtime/log.ts";
+import { withTimeLimit } from "../../../runtime/time-limit.ts";
+import { endIfSyncFailed } from "../engine/failure.ts";
+import type { Thread } from "../engine/thread.ts";
+import { NOTHING_INDEXED } from "./changes.ts";
+import type { Position } from "./changes.ts";
+import type { Indexer } from "./indexer.ts";
+
+export type FollowerOptions = Readonly<{
+  thread: Thread<Indexer>;
+  log: Log;
+  /** A sync failed: end the process at once. */
+  onFatal: (reason: Error) => void;
+  /** A monotonic clock, in milliseconds. */
+  now: () => number;
+}>;
+
+/** How long changes collect before they are indexed, in milliseconds: many at once cost less than one by one. */
+const GATHER_MS = 250;
+
+/**
+ * How long an import may wait for the index after a commit, in milliseconds.
+ *
+ * @limit files: wait of an import on SQLite for the index, after each commit
+ */
+const REACH_MS_MAX = 10_000;
+
+/** Pause before a failed step is tried again, in milliseconds. */
+const RETRY_MS = 1000;
+
+/** Has the index follow the commits, on the search thread. */
+export class Follower {
+  readonly #options: FollowerOptions;
+  #indexed: Position = NOTHING_INDEXED;
+  /** The newest change that the index is known to hold. */
+  #held = 0;
+  /** What waits for the index. */
+  readonly #reaching = new Set<Readonly<{ change: number; end: () => void }>>();
+  #isFollowing = false;
+  #isChanged = false;
+  #isClosed = false;
+  /** When the oldest commit that is not indexed was made. */
+  #behindSince: number | undefined;
+  /** When the build began that is not done. */
+  #buildingSince: number | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** Indexes what an earlier process left behind. */
+  constructor(options: FollowerOptions) {
+    this.#options = options;
+    void this.#catchUp();
+  }
+
+  /** Reports that a commit changed plants. */
+  follow(): void {
+    this.#isChanged = true;
+    this.#behindSince ??= this.#options.now();
+    if (!this.#isFollowing && !this.#isClosed) this.#timer ??= setTimeout(() => void this.#catchUp(), GATHER_MS).unref();
+  }
+
+  /**
+   * Has the index follow up to this change now. Resolves when it holds it or cannot: it is being built, a step failed, or it
+   * takes too long.
+   */
+  async reach(change: number): Promise<void> {
+    if (this.#isClosed || change <= this.#held) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiting = { change, end: resolve };
+    this.#reaching.add(waiting);
+    if (!this.#isFollowing) {
+      clearTimeout(this.#timer);
+      void this.#catchUp();
+    }
+    await withTimeLimit(REACH_MS_MAX, promise, () => {});
+    this.#reaching.delete(waiting);
+  }
+
+  /** What the index holds durably, even after a crash. */
+  indexed(): Position {
+    return this.#indexed;
+  }
+
+  /** For how long the index has been behind the commits, in milliseconds. */
+  lagMs(): number {
+    return this.#behindSince === undefined ? 0 : this.#options.now() - this.#behindSince;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#endReaching(Infinity);
+  }
+
+  /** Ends the waits for changes up to this one. */
+  #endReaching(upTo: number): void {
+    for (const { change, end } of this.#reaching) if (change <= upTo) end();
+  }
+
+  async #catchUp(): Promise<void> {
+    this.#timer = undefined;
+    this.#isFollowing = true;
+    let pauseMs = GATHER_MS;
+    try {
+      while (!this.#isClosed && (await this.#step()));
+    } catch (reason) {
+      endIfSyncFailed(reason, this.#options.onFatal);
+      this.#options.log.warn("search_behind", { reason });
+      this.#endReaching(Infinity);
+      this.#isChanged = true;
+      pauseMs = RETRY_MS;
+    }
+    this.#isFollowing = false;
+    if (!this.#isChanged || this.#isClosed) return;
+    this.#timer = setTimeout(() => void this.#catchUp(), this.#reaching.size > 0 ? 0 : pauseMs).unref();
+  }
+
+  /** Resolves with whether there may be more to do. */
+  async #step(): Promise<boolean> {
+    const { thread, now } = this.#options;
+    this.#isChanged = false;
+    const started = now();
+    const { did, held, indexed } = await thread.call("step");
+    this.#indexed = indexed;
+    this.#held = held.changes;
+    this.#endReaching(did === "building" ? Infinity : this.#held);
+    this.#logBuild(did === "building", started);
+    if (did === "building" || did === "indexed") this.#behindSince ??= started;
+    // What was committed meanwhile may be missing.
+    else this.#behindSince = this.#isChanged ? started : undefined;
+    return did !== "nothing";
+  }
+
+  /** Reports a build that takes more than a step: nobody can search meanwhile. */
+  #logBuild(isBuilding: boolean, started: number): void {
+    const { log, now } = this.#options;
+    if (isBuilding === (this.#buildingSince !== undefined)) return;
+    if (isBuilding) log.info("search_building");
+    else log.info("search_built", { ms: Math.round(now() - this.#buildingSince!) });
+    this.#buildingSince = isBuilding ? started : undefined;
+  }
+}
