@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -29,13 +29,28 @@ type Task = Readonly<{
   fail: (reason: unknown) => void;
 }>;
 
+/** What TypeScript says of a name or a property that is not there. Edits may break other types on purpose. */
+const MISSING_NAME = /^.*error TS(?:2304|2339|2551|2552|2663):.*$/gm;
+
 /** Those whose tests measure come after all others, one at a time. */
 const [tasks, measuring]: [Task[], Task[]] = [[], []];
 const byTest = Map.groupBy(MUTANTS, ({ test }) => test);
 const untouched = [...byTest].map(([test, mutants]) => ({ test, run: plan(test, [...new Set(mutants.map(({ name }) => name))], []) }));
-const mutated = MUTANTS.map((mutant) => ({ mutant, run: plan(mutant.test, [mutant.name], [mutant, ...(mutant.and ?? [])]) }));
+const mutated = MUTANTS.map((mutant) => ({ mutant, run: plan(mutant.test, [mutant.name], editsOf(mutant)) }));
 const copies = Array.from({ length: COPIES }, copyProject);
-void Promise.all(copies.map((root) => work(root, tasks))).then(() => work(copies[0]!, measuring));
+
+// A test that fails for a ReferenceError shows nothing of the promise.
+it("every edit uses names that are there", () => {
+  const root = copyProject();
+  const missing = groups().flatMap((mutants) => {
+    const restore = edit(root, mutants.flatMap(editsOf));
+    const found = [".", "web"].flatMap((project) => typeErrors(join(root, project)).match(MISSING_NAME) ?? []);
+    restore();
+    return found;
+  });
+  void Promise.all(copies.map((copy) => work(copy, tasks))).then(() => work(copies[0]!, measuring));
+  expect(missing).toEqual([]);
+});
 
 describe("without an edit, the tests that must notice one pass", () => {
   for (const { test, run } of untouched)
@@ -56,6 +71,28 @@ describe("a test notices each edit", () => {
 
 function titleOf({ test, name, file, to }: Mutant): string {
   return `${test} "${name}" notices ${to === "" ? "what is missing" : to.slice(0, 60).replaceAll("\n", " ")} in ${file}`;
+}
+
+function editsOf(mutant: Mutant): readonly Edit[] {
+  return [mutant, ...(mutant.and ?? [])];
+}
+
+/** As few groups as can be, each of mutants that edit different files. */
+function groups(): Mutant[][] {
+  const found: Mutant[][] = [];
+  for (const mutant of MUTANTS) {
+    const files = new Set(editsOf(mutant).map(({ file }) => file));
+    const group = found.find((mutants) => mutants.flatMap(editsOf).every(({ file }) => !files.has(file)));
+    if (group) group.push(mutant);
+    else found.push([mutant]);
+  }
+  return found;
+}
+
+function typeErrors(project: string): string {
+  const { stdout, error } = spawnSync(join(PROJECT, "node_modules/.bin/tsc"), ["-p", project], { encoding: "utf8" });
+  if (error) throw error;
+  return stdout;
 }
 
 /** Queues the tests of these names in a copy with these edits. */
