@@ -61,7 +61,7 @@ async function* changePart(context: ClientContext, part: readonly Item[], signal
 
 /** Sends changes, and again those that failed for a moment. */
 async function sendPart(
-  { transport, policy }: ClientContext,
+  { exchange, policy }: ClientContext,
   part: readonly Item[],
   signal: AbortSignal | undefined,
 ): Promise<readonly ChangeOutcome[]> {
@@ -76,9 +76,7 @@ async function sendPart(
     const isRetried = tries > 0;
     tries += 1;
     const parse = ({ body: answer }: { body: unknown }) => parseOutcomes(answer, changes, isRetried);
-    const some = await transport.exchange(outgoing, startLimit(limitMs), (response) =>
-      readResponse(response, { isRepeatable: true, parse }),
-    );
+    const some = await exchange(outgoing, startLimit(limitMs), (response) => readResponse(response, { isRepeatable: true, parse }));
     open.forEach((place, at) => (outcomes[place] = some[at]!));
     open = open.filter((at) => isTransient(outcomes[at]!));
     const failed = outcomes[open[0] ?? -1];

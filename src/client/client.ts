@@ -2,10 +2,10 @@ import type { Client } from "./calls.ts";
 import type { ClientContext } from "./request.ts";
 import { changeCalls } from "./bulk-changes.ts";
 import { fileCalls } from "./transfer.ts";
+import { listCalls } from "./plant-lists.ts";
 import { plantCalls } from "./plants.ts";
-import { sessionCalls } from "./session.ts";
 import { tokenCalls } from "./tokens.ts";
-import { createTransport } from "./transport.ts";
+import { createExchange } from "./transport.ts";
 import type { Fetch } from "./transport.ts";
 
 export type { CallOptions, Client, ConditionOptions, ImportOptions } from "./calls.ts";
@@ -18,8 +18,8 @@ export { detectFormat, formatOfName, HEAD_BYTES } from "./file-format.ts";
 export { splitList } from "./json-list.ts";
 export type { FileFormat } from "./file-format.ts";
 export type { CsvQuery, ImportChunk, ImportProblem, ImportProgress, ImportQuery, ImportSource, ImportSummary } from "./import.ts";
-export { makeId } from "./made-id.ts";
 export type { ListQuery, Page, PlantFilter, Sort } from "./page.ts";
+export { makeId } from "./plant.ts";
 export type { Plant, PlantContent, PlantCount, PlantPatch, PutPlant, StoredPlant, TagCount, Tags } from "./plant.ts";
 export type { CreatedToken, NewToken, Scope, Session, Token } from "./token.ts";
 export type { Fetch } from "./transport.ts";
@@ -55,13 +55,13 @@ export type ClientOptions = Readonly<{
  */
 export function createClient(options: ClientOptions): Client {
   const { url, token, timeoutMs = 30_000, tryTimeoutMs = 10_000, retries = 4, idleMs = 60_000, fetch = globalThis.fetch } = options;
-  const transport = createTransport({ base: toBase(url), token: typeof token === "string" ? () => token : token, fetch });
-  const context: ClientContext = { transport, policy: { timeoutMs, tryTimeoutMs, retries }, idleMs };
+  const exchange = createExchange({ base: toBase(url), token: typeof token === "string" ? () => token : token, fetch });
+  const context: ClientContext = { exchange, policy: { timeoutMs, tryTimeoutMs, retries }, idleMs };
   return {
     ...plantCalls(context),
+    ...listCalls(context),
     ...changeCalls(context),
     ...fileCalls(context),
-    ...sessionCalls(context),
     ...tokenCalls(context),
   };
 }

@@ -15,16 +15,17 @@ type Details = Readonly<{
 export class PlantStoreClientError extends Error {
   /** Whether the call is safe to repeat, whatever this one did. The repeat may fail too. */
   readonly isRepeatable: boolean;
+  override readonly name: string = "PlantStoreClientError";
 
   constructor({ message, isRepeatable, cause }: Details) {
     super(message, cause === undefined ? undefined : { cause });
-    this.name = "PlantStoreClientError";
     this.isRepeatable = isRepeatable;
   }
 }
 
 /** The service responded with one of its errors. `message` is the service's own: what is wrong, and what to do. */
 export class ServiceError extends PlantStoreClientError {
+  override readonly name = "ServiceError";
   /** The HTTP status. */
   readonly status: number;
   /** One of `ERROR_NUMBERS`. A service newer than this client may send others. */
@@ -36,7 +37,6 @@ export class ServiceError extends PlantStoreClientError {
 
   constructor(details: Details & { status: number; error: number; requestId: string | undefined; retryAfterMs: number | undefined }) {
     super(details);
-    this.name = "ServiceError";
     this.status = details.status;
     this.error = details.error as ErrorNumber;
     this.requestId = details.requestId;
@@ -49,26 +49,24 @@ export class ServiceError extends PlantStoreClientError {
  * says more.
  */
 export class ConnectionError extends PlantStoreClientError {
-  constructor(details: Details) {
-    super(details);
-    this.name = "ConnectionError";
-  }
+  override readonly name = "ConnectionError";
 }
 
 /** Time ran out before the whole response arrived. Whether a change was made is unknown. */
 export class TimeoutError extends PlantStoreClientError {
+  override readonly name = "TimeoutError";
   /** The limit that expired. */
   readonly limitMs: number;
 
   constructor(details: Details & { limitMs: number }) {
     super(details);
-    this.name = "TimeoutError";
     this.limitMs = details.limitMs;
   }
 }
 
 /** The response is not Plant Store's: it is a proxy's page, a redirect, or comes from another program at this URL. */
 export class UnexpectedAnswerError extends PlantStoreClientError {
+  override readonly name = "UnexpectedAnswerError";
   /** The HTTP status; 0 for a redirect in a browser, which hides the rest. */
   readonly status: number;
   /** How long the response asks you to wait before the next try. */
@@ -76,7 +74,6 @@ export class UnexpectedAnswerError extends PlantStoreClientError {
 
   constructor(details: Details & { status: number; retryAfterMs?: number | undefined }) {
     super(details);
-    this.name = "UnexpectedAnswerError";
     this.status = details.status;
     this.retryAfterMs = details.retryAfterMs;
   }

@@ -1,4 +1,4 @@
-import { parseFields, parseList, parseText } from "./json.ts";
+import { oneOf, optional, parseList, parseNumber, parseObject, parseText } from "./json.ts";
 import type { Plant } from "./plant.ts";
 
 /** A piece of a file (bytes or text, cut anywhere), or a plant, which becomes a line of NDJSON. */
@@ -60,55 +60,38 @@ export type ImportSummary = Readonly<{
   /** The first 100 columns of CSV, or members of NDJSON, that were not read, or only in part. Each name is cut to 100 characters. */
   unusedColumns: readonly string[];
   /** If the file is not UTF-8. */
-  encoding?: (typeof ENCODINGS)[number];
+  encoding?: "utf-16le" | "utf-16be" | "windows-1252";
   /** What the columns of CSV were taken for, if they were guessed or chosen. */
   columns?: Readonly<{ id?: string; name?: string; tag?: string }>;
   /** Of a dry run, what would happen to each of the first 1,000 lines. */
-  outcomes?: readonly ImportOutcome[];
+  outcomes?: ReadonlyArray<"created" | "unchanged" | "replaced" | "refused">;
 }>;
-
-type ImportOutcome = (typeof OUTCOMES)[number];
-
-const ENCODINGS = ["utf-16le", "utf-16be", "windows-1252"] as const;
-const OUTCOMES = ["created", "unchanged", "replaced", "refused"] as const;
 
 /** A refused line. `error` and `message` are as in a ServiceError. */
 export type ImportProblem = Readonly<{ line: number; error: number; message: string }>;
 
 /** Throws a TypeError. */
 export function parseImportSummary(body: unknown): ImportSummary {
-  const { read, created, unchanged, replaced, refused, problems, unusedColumns, encoding, columns, outcomes } = parseFields(body);
-  return {
-    read: parseCount(read),
-    created: parseCount(created),
-    unchanged: parseCount(unchanged),
-    replaced: parseCount(replaced),
-    refused: parseCount(refused),
-    problems: parseList(problems, parseProblem),
+  return parseObject<ImportSummary>(body, {
+    read: parseNumber,
+    created: parseNumber,
+    unchanged: parseNumber,
+    replaced: parseNumber,
+    refused: parseNumber,
+    problems: (value) => parseList(value, parseProblem),
     // A service older than this client does not send it.
-    unusedColumns: unusedColumns === undefined ? [] : parseList(unusedColumns, parseText),
-    ...(encoding === undefined ? {} : { encoding: parseWord(encoding, ENCODINGS) }),
-    ...(columns === undefined ? {} : { columns: parseColumns(columns) }),
-    ...(outcomes === undefined ? {} : { outcomes: parseList(outcomes, (outcome) => parseWord(outcome, OUTCOMES)) }),
-  };
+    unusedColumns: (value = []) => parseList(value, parseText),
+    encoding: optional(oneOf("utf-16le", "utf-16be", "windows-1252")),
+    columns: optional(parseColumns),
+    outcomes: optional((value) => parseList(value, oneOf("created", "unchanged", "replaced", "refused"))),
+  });
 }
 
-function parseColumns(value: unknown): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(parseFields(value)).map(([field, column]) => [field, parseText(column)]));
-}
-
-function parseWord<Word extends string>(value: unknown, known: readonly Word[]): Word {
-  const found = known.find((word) => word === value);
-  if (found === undefined) throw new TypeError(`none of ${known.join(", ")}`);
-  return found;
+function parseColumns(value: unknown): NonNullable<ImportSummary["columns"]> {
+  const text = optional(parseText);
+  return parseObject(value, { id: text, name: text, tag: text });
 }
 
 function parseProblem(value: unknown): ImportProblem {
-  const { line, error, message } = parseFields(value);
-  return { line: parseCount(line), error: parseCount(error), message: parseText(message) };
-}
-
-function parseCount(value: unknown): number {
-  if (typeof value !== "number") throw new TypeError("not a count");
-  return value;
+  return parseObject(value, { line: parseNumber, error: parseNumber, message: parseText });
 }

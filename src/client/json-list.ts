@@ -16,62 +16,77 @@ const LINES_BYTES = 65_536;
  * many, a list without an end, and what follows the list get lines as well, which are no JSON and will be refused.
  */
 export async function* splitList(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
-  const lines: number[] = [];
-  /** How many brackets are open: one between the items, none before the list, and Infinity behind it. */
-  let depth = 0;
-  let isInText = false;
-  let isEscaped = false;
-  /** Whether something is on the line that is being written, and whether a comma is before it. */
-  let isBegun = false;
-  let isDue = false;
+  const splitter = new ListSplitter();
+  for await (const piece of bytes) {
+    for (const byte of piece) {
+      splitter.read(byte);
+      // A text may come as one piece, of any size.
+      if (splitter.length() >= LINES_BYTES) yield splitter.take();
+    }
+    // A slow source is not held back.
+    if (splitter.length() > 0) yield splitter.take();
+  }
+  splitter.end();
+  if (splitter.length() > 0) yield splitter.take();
+}
 
-  function endItem(): void {
-    if (!isBegun) lines.push(COMMA);
-    lines.push(NEWLINE);
-    isBegun = false;
+class ListSplitter {
+  readonly #lines: number[] = [];
+  /** How many brackets are open: one between the items, none before the list, and Infinity behind it. */
+  #depth = 0;
+  #isInText = false;
+  #isEscaped = false;
+  /** Whether something is on the line that is being written, and whether a comma is before it. */
+  #isBegun = false;
+  #isDue = false;
+
+  length(): number {
+    return this.#lines.length;
+  }
+
+  take(): Uint8Array {
+    return Uint8Array.from(this.#lines.splice(0));
+  }
+
+  read(byte: number): void {
+    if (this.#isInText) {
+      this.#isInText = this.#isEscaped || byte !== QUOTE;
+      this.#isEscaped = !this.#isEscaped && byte === BACKSLASH;
+      this.#keep(byte);
+    } else if (this.#depth === 0) this.#depth = byte === LIST_OPEN ? 1 : 0;
+    else if (this.#depth === 1 && byte === COMMA) {
+      this.#endItem();
+      this.#isDue = true;
+    } else if (this.#depth === 1 && byte === LIST_CLOSE) {
+      if (this.#isBegun || this.#isDue) this.#endItem();
+      this.#depth = Infinity;
+    } else {
+      this.#isInText = byte === QUOTE && this.#depth < Infinity;
+      if ((byte | BRACE) === (LIST_OPEN | BRACE)) this.#depth += 1;
+      else if ((byte | BRACE) === (LIST_CLOSE | BRACE) && this.#depth > 1) this.#depth -= 1;
+      this.#keep(byte);
+    }
+  }
+
+  /** An item that is cut off is refused by itself. */
+  end(): void {
+    if (!this.#isInText && this.#depth === 1) this.#lines.push(...(this.#isBegun ? [NEWLINE] : []), LIST_OPEN);
+  }
+
+  #endItem(): void {
+    if (!this.#isBegun) this.#lines.push(COMMA);
+    this.#lines.push(NEWLINE);
+    this.#isBegun = false;
   }
 
   /** A line cannot hold a newline. Within a text JSON allows neither that nor a tab. */
-  function keep(byte: number): void {
-    if (!isBegun && isSpace(byte)) return;
+  #keep(byte: number): void {
+    if (!this.#isBegun && isSpace(byte)) return;
     // Behind the list it must not pass for an item.
-    if (!isBegun && depth === Infinity) lines.push(LIST_CLOSE);
-    isBegun = true;
-    lines.push(byte === NEWLINE ? TAB : byte);
+    if (!this.#isBegun && this.#depth === Infinity) this.#lines.push(LIST_CLOSE);
+    this.#isBegun = true;
+    this.#lines.push(byte === NEWLINE ? TAB : byte);
   }
-
-  function read(byte: number): void {
-    if (isInText) {
-      isInText = isEscaped || byte !== QUOTE;
-      isEscaped = !isEscaped && byte === BACKSLASH;
-      keep(byte);
-    } else if (depth === 0) depth = byte === LIST_OPEN ? 1 : 0;
-    else if (depth === 1 && byte === COMMA) {
-      endItem();
-      isDue = true;
-    } else if (depth === 1 && byte === LIST_CLOSE) {
-      if (isBegun || isDue) endItem();
-      depth = Infinity;
-    } else {
-      isInText = byte === QUOTE && depth < Infinity;
-      if ((byte | BRACE) === (LIST_OPEN | BRACE)) depth += 1;
-      else if ((byte | BRACE) === (LIST_CLOSE | BRACE) && depth > 1) depth -= 1;
-      keep(byte);
-    }
-  }
-
-  for await (const piece of bytes) {
-    for (const byte of piece) {
-      read(byte);
-      // A text may come as one piece, of any size.
-      if (lines.length >= LINES_BYTES) yield Uint8Array.from(lines.splice(0));
-    }
-    // A slow source is not held back.
-    if (lines.length > 0) yield Uint8Array.from(lines.splice(0));
-  }
-  // An item that is cut off is refused by itself.
-  if (!isInText && depth === 1) lines.push(...(isBegun ? [NEWLINE] : []), LIST_OPEN);
-  if (lines.length > 0) yield Uint8Array.from(lines);
 }
 
 function isSpace(byte: number): boolean {

@@ -18,10 +18,42 @@ export function parseFields(value: unknown): Readonly<Record<string, unknown>> {
   return value as Readonly<Record<string, unknown>>;
 }
 
+/** Reads a value of parsed JSON. Throws a TypeError if it is something else. */
+type Parse<Value> = (value: unknown) => Value;
+
+/** How to read each field of an object. One that is read as undefined is left out. */
+export type Fields<Result> = Readonly<{ [Key in keyof Result]-?: Parse<Result[Key] | undefined> }>;
+
+/** Reads an object and drops unknown fields. Throws a TypeError. */
+export function parseObject<Result>(value: unknown, fields: Fields<Result>): Result {
+  const given = parseFields(value);
+  const read = Object.entries<Parse<unknown>>(fields).map(([name, parse]) => [name, parse(given[name])] as const);
+  return Object.fromEntries(read.filter(([, one]) => one !== undefined)) as Result;
+}
+
+/** For a field that may be missing. */
+export function optional<Value>(parse: Parse<Value>): Parse<Value | undefined> {
+  return (value) => (value === undefined ? undefined : parse(value));
+}
+
 /** Throws a TypeError. */
 export function parseText(value: unknown): string {
   if (typeof value !== "string") throw new TypeError("not a text");
   return value;
+}
+
+/** Throws a TypeError. */
+export function parseNumber(value: unknown): number {
+  if (typeof value !== "number") throw new TypeError("not a number");
+  return value;
+}
+
+export function oneOf<Word extends string>(...words: readonly Word[]): Parse<Word> {
+  return (value) => {
+    const found = words.find((word) => word === value);
+    if (found === undefined) throw new TypeError(`none of ${words.join(", ")}`);
+    return found;
+  };
 }
 
 /**

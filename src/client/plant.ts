@@ -1,4 +1,4 @@
-import { parseFields } from "./json.ts";
+import { oneOf, parseFields, parseNumber, parseObject, parseText } from "./json.ts";
 
 /** A whole plant: it has no other fields. `id` is a 64-bit integer, -2^63 to 2^63-1. */
 export type Plant = Readonly<{ id: bigint; name: string; tag?: string }>;
@@ -31,6 +31,19 @@ export type Tags = Readonly<{ tags: readonly TagCount[]; ageSeconds: number }>;
 
 const ID_MIN = -(2n ** 63n);
 const ID_MAX = 2n ** 63n - 1n;
+
+/** 11 digits are the most that Excel shows, and writes into CSV, without an exponent. */
+const MADE_ID_MIN = 10_000_000_000n;
+const MADE_IDS = 90_000_000_000n;
+
+/**
+ * A random id of 11 digits, for a plant that has none: short enough to be read out, and to survive a spreadsheet. Most
+ * likely nobody has it: with a million plants, one in 90,000 does.
+ */
+export function makeId(): bigint {
+  const [random = 0n] = crypto.getRandomValues(new BigUint64Array(1));
+  return MADE_ID_MIN + (random % MADE_IDS);
+}
 
 /**
  * The id as paths and bodies have it. Throws a TypeError if it is not a bigint (a `number` may be rounded), a
@@ -69,15 +82,11 @@ export function parseContent(value: unknown): PlantContent {
 
 /** Throws a TypeError. */
 export function parseTagCount(value: unknown): TagCount {
-  const { tag, plants, precision } = parseFields(value);
-  if (typeof tag !== "string" || typeof plants !== "number") throw new TypeError("not a tag with its count");
-  return { tag, plants, ...(precision === "atLeast" ? { precision } : {}) };
+  const precision = (word: unknown) => (word === "atLeast" ? word : undefined);
+  return parseObject<TagCount>(value, { tag: parseText, plants: parseNumber, precision });
 }
 
 /** Throws a TypeError. */
 export function parsePlantCount(value: unknown): PlantCount {
-  const { plants, precision } = parseFields(value);
-  if (typeof plants !== "number" || (precision !== "exact" && precision !== "about" && precision !== "atLeast"))
-    throw new TypeError("not a number of plants");
-  return { plants, precision };
+  return parseObject<PlantCount>(value, { plants: parseNumber, precision: oneOf("exact", "about", "atLeast") });
 }

@@ -1,20 +1,14 @@
-import { orAbsent } from "./absent.ts";
 import { parseDeleted, requiredHeader } from "./response.ts";
 import type { ParsedResponse } from "./response.ts";
 import type { Client, ConditionOptions } from "./calls.ts";
-import { request } from "./request.ts";
+import { get, orAbsent, request } from "./request.ts";
 import type { ClientContext } from "./request.ts";
 import { ERROR_NUMBERS } from "./error-numbers.ts";
 import { ServiceError } from "./errors.ts";
-import { parseList } from "./json.ts";
-import { makeId } from "./made-id.ts";
-import { parsePage } from "./page.ts";
-import type { ListQuery, Page } from "./page.ts";
-import { idText, parseContent, parsePlant, parsePlantCount, parseTagCount, plantText } from "./plant.ts";
+import { idText, makeId, parseContent, parsePlant, plantText } from "./plant.ts";
 import type { Plant, PutPlant, StoredPlant } from "./plant.ts";
-import { queryText } from "./query.ts";
 
-type PlantCalls = Pick<Client, "add" | "count" | "create" | "find" | "list" | "page" | "patch" | "put" | "remove" | "tags">;
+type PlantCalls = Pick<Client, "add" | "create" | "find" | "patch" | "put" | "remove">;
 
 const CREATED = 201;
 
@@ -23,7 +17,7 @@ const JSON_TYPE = { "content-type": "application/json" };
 /** How many ids `add` tries: there are far more than plants. */
 const IDS_TRIED = 10;
 
-/** The calls for single plants and for pages of plants. */
+/** The calls for single plants. */
 export function plantCalls(context: ClientContext): PlantCalls {
   return {
     async add(content, { id, signal } = {}) {
@@ -43,50 +37,20 @@ export function plantCalls(context: ClientContext): PlantCalls {
     },
     create: async (plant, { signal } = {}) => create(context, plant, { signal, isRepeatable: true }),
     async find(id, { signal } = {}) {
-      const outgoing = { method: "GET", path: `/plants/${idText(id)}`, isRepeatable: true, signal } as const;
-      return orAbsent(
-        request(context, outgoing, (response) => parseStored(response, id)),
-        ERROR_NUMBERS.plant_not_found,
-      );
+      const found = get(context, `/plants/${idText(id)}`, signal, (response) => parseStored(response, id));
+      return orAbsent(found, ERROR_NUMBERS.plant_not_found);
     },
     put: async (plant, options = {}) => put(context, plant, options),
-    async patch(id, patch, options = {}) {
+    async patch(id, { name, tag }, options = {}) {
       const headers = { "content-type": "application/merge-patch+json", ...conditions(options) };
-      const body = JSON.stringify({ name: patch.name, tag: patch.tag });
-      const outgoing = {
-        method: "PATCH",
-        path: `/plants/${idText(id)}`,
-        headers,
-        body,
-        isRepeatable: false,
-        signal: options.signal,
-      } as const;
+      const [path, body] = [`/plants/${idText(id)}`, JSON.stringify({ name, tag })];
+      const outgoing = { method: "PATCH", path, headers, body, isRepeatable: false, signal: options.signal } as const;
       return request(context, outgoing, (response) => parseStored(response, id));
     },
     async remove(id, options = {}) {
       const path = `/plants/${idText(id)}`;
       const outgoing = { method: "DELETE", path, headers: conditions(options), isRepeatable: false, signal: options.signal } as const;
       return (await orAbsent(request(context, outgoing, parseDeleted), ERROR_NUMBERS.plant_not_found)) ?? false;
-    },
-    page: (options = {}) => findPage(context, options),
-    async *list(options = {}) {
-      const { signal } = options;
-      for (let query: ListQuery | undefined = options; query !== undefined;) {
-        const page: Page = await findPage(context, { ...query, signal });
-        yield* page.plants;
-        query = page.next;
-      }
-    },
-    async count({ tag, untagged, q, signal } = {}) {
-      const outgoing = { method: "GET", path: `/plants/count${queryText({ tag, untagged, q })}`, isRepeatable: true, signal } as const;
-      return request(context, outgoing, ({ body }) => parsePlantCount(body));
-    },
-    async tags({ limit, tag, untagged, q, signal } = {}) {
-      const outgoing = { method: "GET", path: `/tags${queryText({ limit, tag, untagged, q })}`, isRepeatable: true, signal } as const;
-      return request(context, outgoing, ({ body, headers }) => ({
-        tags: parseList(body, parseTagCount),
-        ageSeconds: Number(requiredHeader(headers, "age")),
-      }));
     },
   };
 }
@@ -139,13 +103,7 @@ function isTaken(thrown: unknown): boolean {
   return thrown.error === ERROR_NUMBERS.id_in_use || thrown.error === ERROR_NUMBERS.precondition_failed;
 }
 
-async function findPage(context: ClientContext, { signal, ...query }: ListQuery & { signal?: AbortSignal | undefined }): Promise<Page> {
-  const { limit, sort, after, cursor, tag, untagged, q, id } = query;
-  const path = `/plants${queryText({ limit, sort, after, cursor, tag, untagged, q, id })}`;
-  return request(context, { method: "GET", path, isRepeatable: true, signal }, (response) => parsePage(response, query));
-}
-
-function conditions({ ifMatch, ifNoneMatch }: { ifMatch?: string | undefined; ifNoneMatch?: string | undefined }): Record<string, string> {
+function conditions({ ifMatch, ifNoneMatch }: ConditionOptions): Record<string, string> {
   return {
     ...(ifMatch === undefined ? {} : { "if-match": ifMatch }),
     ...(ifNoneMatch === undefined ? {} : { "if-none-match": ifNoneMatch }),

@@ -1,4 +1,5 @@
-import { parseFields, parseList, parseText } from "./json.ts";
+import { optional, parseList, parseObject, parseText } from "./json.ts";
+import type { Fields } from "./json.ts";
 
 /** What a token may do. */
 export type Scope = "plants:read" | "plants:write" | "admin";
@@ -34,33 +35,26 @@ export type NewToken = Readonly<{ name: string; scopes: readonly Scope[]; days?:
 /** A new token. Its secret, `token`, is shown only now. */
 export type CreatedToken = Token & Readonly<{ token: string }>;
 
-/** Reads a session from parsed JSON and drops unknown fields. Throws a TypeError if it is not a session. */
+const SESSION: Fields<Session> = {
+  id: parseText,
+  name: parseText,
+  scopes: (value) => parseList(value, parseText) as Scope[],
+  created: parseText,
+  expires: optional(parseText),
+  parent: optional(parseText),
+};
+
+const TOKEN: Fields<Token> = { ...SESSION, revoked: optional(parseText), lastUsed: optional(parseText) };
+
+/** Throws a TypeError, like the next two. */
 export function parseSession(value: unknown): Session {
-  const fields = parseFields(value);
-  const scopes = parseList(fields["scopes"], parseText) as Scope[];
-  const [id, name, created] = [fields["id"], fields["name"], fields["created"]].map(parseText) as [string, string, string];
-  const { expires, parent } = fields;
-  return {
-    id,
-    name,
-    scopes,
-    created,
-    ...(expires === undefined ? {} : { expires: parseText(expires) }),
-    ...(parent === undefined ? {} : { parent: parseText(parent) }),
-  };
+  return parseObject(value, SESSION);
 }
 
-/** Reads a token from parsed JSON and drops unknown fields. Throws a TypeError if it is not a token. */
 export function parseToken(value: unknown): Token {
-  const { revoked, lastUsed } = parseFields(value);
-  return {
-    ...parseSession(value),
-    ...(revoked === undefined ? {} : { revoked: parseText(revoked) }),
-    ...(lastUsed === undefined ? {} : { lastUsed: parseText(lastUsed) }),
-  };
+  return parseObject(value, TOKEN);
 }
 
-/** Throws a TypeError. */
 export function parseCreatedToken(value: unknown): CreatedToken {
-  return { ...parseToken(value), token: parseText(parseFields(value)["token"]) };
+  return parseObject<CreatedToken>(value, { ...TOKEN, token: parseText });
 }

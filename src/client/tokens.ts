@@ -1,24 +1,23 @@
-import { orAbsent } from "./absent.ts";
 import type { Client } from "./calls.ts";
 import { parseNext } from "./page.ts";
-import { request } from "./request.ts";
+import { get, orAbsent, queryText, request } from "./request.ts";
 import { parseDeleted } from "./response.ts";
 import type { ClientContext } from "./request.ts";
 import { ERROR_NUMBERS } from "./error-numbers.ts";
 import { parseList } from "./json.ts";
-import { parseCreatedToken, parseToken } from "./token.ts";
+import { parseCreatedToken, parseSession, parseToken } from "./token.ts";
 import type { Token } from "./token.ts";
 
-type TokenCalls = Pick<Client, "createToken" | "listTokens" | "revokeToken">;
+type TokenCalls = Pick<Client, "createToken" | "listTokens" | "revokeToken" | "session">;
 
 export function tokenCalls(context: ClientContext): TokenCalls {
   return {
+    session: async ({ signal } = {}) => get(context, "/session", signal, ({ body }) => parseSession(body)),
     async listTokens({ signal } = {}) {
       const all: Token[] = [];
       let cursor: string | undefined;
       do {
-        const path = cursor === undefined ? "/tokens" : `/tokens?cursor=${encodeURIComponent(cursor)}`;
-        cursor = await request(context, { method: "GET", path, isRepeatable: true, signal }, (response) => {
+        cursor = await get(context, `/tokens${queryText({ cursor })}`, signal, (response) => {
           const next = parseNext(response, cursor);
           all.push(...parseList(response.body, parseToken));
           return next;
@@ -36,7 +35,7 @@ export function tokenCalls(context: ClientContext): TokenCalls {
     async revokeToken(id, { children, signal } = {}) {
       // In a path they lead to what is above.
       if (id === "." || id === "..") throw new TypeError(`${id} is no id of a token: give one that listTokens returns.`);
-      const path = `/tokens/${encodeURIComponent(id)}${children === undefined ? "" : `?children=${children}`}`;
+      const path = `/tokens/${encodeURIComponent(id)}${queryText({ children })}`;
       const outgoing = { method: "DELETE", path, isRepeatable: true, signal } as const;
       return (await orAbsent(request(context, outgoing, parseDeleted), ERROR_NUMBERS.token_not_found)) ?? false;
     },

@@ -1,6 +1,7 @@
 import { readResponse } from "./response.ts";
 import type { Client } from "./calls.ts";
-import type { ClientContext } from "./request.ts";
+import { queryText } from "./request.ts";
+import type { ClientContext, Query } from "./request.ts";
 import { readPlants, watchBytes } from "./export.ts";
 import { createFileEnd } from "./file-end.ts";
 import { detectFormat, HEAD_BYTES } from "./file-format.ts";
@@ -8,8 +9,6 @@ import type { FileFormat } from "./file-format.ts";
 import { parseImportSummary } from "./import.ts";
 import type { ImportSource, ImportSummary } from "./import.ts";
 import { startLimit } from "./limit.ts";
-import { queryText } from "./query.ts";
-import type { Query } from "./query.ts";
 import { withRetries } from "./retry.ts";
 import { toFailure } from "./transport.ts";
 import type { Outgoing } from "./transport.ts";
@@ -19,7 +18,7 @@ type FileCalls = Pick<Client, "exportPlants" | "exportedPlants" | "importPlants"
 
 /** The calls for whole catalogues. They stream, and only idle time is limited. */
 export function fileCalls(context: ClientContext): FileCalls {
-  const { transport, idleMs } = context;
+  const { exchange, idleMs } = context;
   return {
     async importPlants(source, { format: given, signal, onProgress, ...query } = {}) {
       const format = given ?? (await formatOf(source));
@@ -44,7 +43,7 @@ export function fileCalls(context: ClientContext): FileCalls {
         signal,
       };
       try {
-        return await transport.exchange({ ...outgoing, body: await upload.open() }, limit, readImportSummary);
+        return await exchange({ ...outgoing, body: await upload.open() }, limit, readImportSummary);
       } catch (thrown) {
         const failure = upload.failure();
         if (failure) throw failure.thrown;
@@ -86,14 +85,14 @@ function readImportSummary(response: Response): Promise<ImportSummary> {
 }
 
 /** Resolves once the first byte can be read. Failures are retried only until then. */
-function openExport({ transport, policy, idleMs }: ClientContext, query: Query, signal: AbortSignal | undefined) {
+function openExport({ exchange, policy, idleMs }: ClientContext, query: Query, signal: AbortSignal | undefined) {
   const path = `/plants/export${queryText(query)}`;
   const outgoing: Outgoing = { method: "GET", path, isRepeatable: true, signal };
   return withRetries(
     policy,
     (limitMs) => {
       const limit = startLimit(limitMs);
-      return transport.exchange(outgoing, limit, async (response) => {
+      return exchange(outgoing, limit, async (response) => {
         const format = FORMATS.get((response.headers.get("content-type") ?? "").split(";")[0]!.trim());
         if (!response.ok || !format) return readResponse(response, { isRepeatable: true, parse: refuse });
         const body = response.body ?? new Blob([]).stream();

@@ -17,37 +17,30 @@ export type Outgoing = Readonly<{
   signal: AbortSignal | undefined;
 }>;
 
-export type Transport = Readonly<{
-  /**
-   * Sends a request and gives the response to `read` once its headers arrive. `limit` covers both, and is cleared at
-   * the end.
-   */
-  exchange: <T>(outgoing: Outgoing, limit: Limit, read: (response: Response) => Promise<T>) => Promise<T>;
-}>;
+/** Sends a request and gives the response to `read` once its headers arrive. `limit` covers both, and is cleared at the end. */
+export type Exchange = <T>(outgoing: Outgoing, limit: Limit, read: (response: Response) => Promise<T>) => Promise<T>;
 
 /** `base` has no trailing slash. */
-export function createTransport({ base, token, fetch }: { base: string; token: () => string; fetch: Fetch }): Transport {
-  return {
-    async exchange(outgoing, limit, read) {
-      const { path, signal } = outgoing;
+export function createExchange({ base, token, fetch }: { base: string; token: () => string; fetch: Fetch }): Exchange {
+  return async (outgoing, limit, read) => {
+    const { path, signal } = outgoing;
+    try {
+      // Outside the inner try: an invalid header is the caller's mistake, not a failed connection.
+      const init = toInit(outgoing, token(), limit);
       try {
-        // Outside the inner try: an invalid header is the caller's mistake, not a failed connection.
-        const init = toInit(outgoing, token(), limit);
-        try {
-          signal?.throwIfAborted();
-          return await read(await fetch(`${base}${path}`, init));
-        } catch (cause) {
-          throw toFailure(cause, outgoing, limit);
-        }
-      } finally {
-        limit.clear();
+        signal?.throwIfAborted();
+        return await read(await fetch(`${base}${path}`, init));
+      } catch (cause) {
+        throw toFailure(cause, outgoing, limit);
       }
-    },
+    } finally {
+      limit.clear();
+    }
   };
 }
 
 function toInit({ method, headers, body, signal, isRepeatable }: Outgoing, token: string, limit: Limit): RequestInit {
-  const init: RequestInit & { duplex?: "half" } = {
+  return {
     method,
     headers: new Headers({ ...headers, authorization: `Bearer ${token}` }),
     // Never follow redirects: the token must not reach another origin, and a POST would turn into a GET.
@@ -56,11 +49,10 @@ function toInit({ method, headers, body, signal, isRepeatable }: Outgoing, token
     cache: "no-store",
     // Bun sends a PUT or DELETE again by itself if a connection breaks that was used before. On a new one it does not.
     ...(isRepeatable ? {} : { keepalive: false }),
-    signal: anySignal(signal, limit),
+    signal: signal ? AbortSignal.any([signal, limit.signal]) : limit.signal,
     ...(body === undefined ? {} : { body: body as NonNullable<RequestInit["body"]> }),
     ...(body instanceof ReadableStream ? { duplex: "half" } : {}),
   };
-  return init;
 }
 
 /** What to throw when a request fails with `cause`: the reason of the caller's signal, or one of our errors. */
@@ -75,8 +67,4 @@ export function toFailure(cause: unknown, outgoing: Outgoing, limit: Limit): unk
     return new TimeoutError({ message: `${request} took longer than ${limitMs} ms: ${advice}.`, isRepeatable, cause, limitMs });
   }
   return new ConnectionError({ message: `${request} could not connect, or the connection broke: ${advice}.`, isRepeatable, cause });
-}
-
-function anySignal(signal: AbortSignal | undefined, limit: Limit): AbortSignal {
-  return signal ? AbortSignal.any([signal, limit.signal]) : limit.signal;
 }
