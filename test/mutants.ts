@@ -208,8 +208,8 @@ export const MUTANTS: readonly Mutant[] = [
     test: "http/corpus.test.ts",
     name: "a coding that is chunked:",
     file: "src/http/wire/head-reader.ts",
-    from: "searched - HEAD_END.length",
-    to: "searched",
+    from: "this.#searched - HEAD_END.length",
+    to: "this.#searched",
   },
   {
     test: "http/corpus.test.ts",

@@ -68,29 +68,29 @@ export function parseConfig(environment: NodeJS.ProcessEnv, flags: FlagTexts, wr
   const inForce = settingsInForce(environment, flags).map((setting) => unwrapped(setting, problems));
   const tracing: string[] = [];
   const traces = parseTraceSettings(environment, tracing);
-  const { folder, host, integer, oneOf, address, networks, origins, database } = createReader(inForce, problems);
-  const data = resolve(folder("data"));
+  const read = new SettingReader(inForce, problems);
+  const data = resolve(read.folder("data"));
   const config = {
-    host: host("host"),
-    port: integer("port", { min: 0, max: 65_535 }),
+    host: read.host("host"),
+    port: read.integer("port", { min: 0, max: 65_535 }),
     data,
-    database: database("database", join(data, "plants.db")),
-    metrics: address("metrics"),
+    database: read.database("database", join(data, "plants.db")),
+    metrics: read.address("metrics"),
     ...(tracing.length > 0 ? { traces: undefined, tracesOff: tracing.join(" ") } : { traces }),
-    log: oneOf("log", LOG_LEVELS),
-    logChanges: oneOf("logChanges", CHANGE_LOGS),
-    bodyBytesMax: integer("bodyBytesMax", { min: 1024, max: 64 * 1024 * 1024 }),
-    connectionsMax: integer("connectionsMax", { min: 1, max: 1_000_000 }),
-    queueMax: integer("queueMax", { min: 1, max: 1_000_000 }),
-    queueWaitMs: integer("queueWaitMs", { min: 10, max: 60_000 }),
-    tokenRequestsPerMinute: integer("tokenRequestsPerMinute", { min: 0, max: 1_000_000 }),
-    addressRequestsPerMinute: integer("addressRequestsPerMinute", { min: 0, max: 1_000_000 }),
-    refusedRequestsPerMinute: integer("refusedRequestsPerMinute", { min: 0, max: 1_000_000 }),
-    trustedProxies: networks("trustedProxies"),
-    trustedHeader: oneOf("trustedHeader", TRUSTED_HEADERS),
-    origins: origins("origins"),
-    drainDelayMs: integer("drainDelayMs", { min: 0, max: 60_000 }),
-    drainMs: integer("drainMs", { min: 0, max: 60_000 }),
+    log: read.oneOf("log", LOG_LEVELS),
+    logChanges: read.oneOf("logChanges", CHANGE_LOGS),
+    bodyBytesMax: read.integer("bodyBytesMax", { min: 1024, max: 64 * 1024 * 1024 }),
+    connectionsMax: read.integer("connectionsMax", { min: 1, max: 1_000_000 }),
+    queueMax: read.integer("queueMax", { min: 1, max: 1_000_000 }),
+    queueWaitMs: read.integer("queueWaitMs", { min: 10, max: 60_000 }),
+    tokenRequestsPerMinute: read.integer("tokenRequestsPerMinute", { min: 0, max: 1_000_000 }),
+    addressRequestsPerMinute: read.integer("addressRequestsPerMinute", { min: 0, max: 1_000_000 }),
+    refusedRequestsPerMinute: read.integer("refusedRequestsPerMinute", { min: 0, max: 1_000_000 }),
+    trustedProxies: read.networks("trustedProxies"),
+    trustedHeader: read.oneOf("trustedHeader", TRUSTED_HEADERS),
+    origins: read.origins("origins"),
+    drainDelayMs: read.integer("drainDelayMs", { min: 0, max: 60_000 }),
+    drainMs: read.integer("drainMs", { min: 0, max: 60_000 }),
   } satisfies Config & Record<SettingName, unknown>;
   if (problems.length > 0) throw new ConfigError(problems, wrong?.command ?? "serve");
   return config;
@@ -113,80 +113,97 @@ function unwrapped(setting: SettingInForce, problems: string[]): SettingInForce 
 }
 
 /**
- * Readers that record a problem and go on, so that one message can name all problems. They never repeat a value: it may
+ * Reads settings. Records a problem and goes on, so that one message can name all problems. Never repeats a value: it may
  * contain a password.
  */
-function createReader(inForce: readonly SettingInForce[], problems: string[]) {
-  function find(name: SettingName): { given: string; where: string } {
-    const { text: given = "", origin = "default" } = inForce.find((setting) => setting.name === name) ?? {};
-    return { given, where: origin === "flag" ? SETTINGS[name].flag : SETTINGS[name].variable };
+class SettingReader {
+  readonly #inForce: readonly SettingInForce[];
+  readonly #problems: string[];
+
+  constructor(inForce: readonly SettingInForce[], problems: string[]) {
+    this.#inForce = inForce;
+    this.#problems = problems;
   }
-  return {
-    folder(name: SettingName): string {
-      const { given, where } = find(name);
-      if (given === "") problems.push(`${where} must not be empty.`);
-      // The runtime has put it in the place of each byte that it could not read: the name is that of another folder.
-      if (given.includes("\ufffd")) problems.push(`${where} must be UTF-8: give the folder a name that is, or name it by a link.`);
-      return given;
-    },
-    /** The runtime takes anything else, such as an asterisk, for all addresses of the machine. */
-    host(name: SettingName): string {
-      const { given, where } = find(name);
-      if (isIP(given) === 0 && !/^[\w.-]+$/.test(given))
-        problems.push(`${where} must be an address or a name, such as 127.0.0.1 or 0.0.0.0 for all.`);
-      return given;
-    },
-    integer(name: SettingName, { min, max }: { min: number; max: number }): number {
-      const { given, where } = find(name);
-      const value = Number(given);
-      if (!/^\d+$/.test(given) || value < min || value > max) problems.push(`${where} must be a whole number from ${min} to ${max}.`);
-      return value;
-    },
-    oneOf<Choice extends string>(name: SettingName, choices: readonly Choice[]): Choice {
-      const { given, where } = find(name);
-      const choice = choices.find((candidate) => candidate === given);
-      if (choice === undefined) problems.push(`${where} must be ${choices.length > 1 ? `one of ${choices.join(", ")}` : choices[0]}.`);
-      return choice ?? choices[0]!;
-    },
-    address(name: SettingName): Config["metrics"] {
-      const { given, where } = find(name);
-      if (given === "none") return undefined;
-      const [, host = "", port = ""] = /^(\[[\da-f:.]+\]|[^\s:/]+):(\d{1,5})$/i.exec(given) ?? [];
-      if (host === "" || Number(port) > 65_535) problems.push(`${where} must be none, or an address and a port, such as 127.0.0.1:9464.`);
-      return { host: host.replaceAll(/[[\]]/g, ""), port: Number(port) };
-    },
-    networks(name: SettingName): BlockList | undefined {
-      const { given, where } = find(name);
-      if (given === "none") return undefined;
-      const list = new BlockList();
-      for (const network of given.split(",")) {
-        const [, address = "", bits] = /^\s*([^/\s]+)(?:\/(\d{1,3}))?\s*$/.exec(network) ?? [];
-        const bitsMax = isIPv4(address) ? 32 : 128;
-        if (isIP(address) !== 0 && Number(bits ?? 0) <= bitsMax)
-          list.addSubnet(address, Number(bits ?? bitsMax), isIPv4(address) ? "ipv4" : "ipv6");
-        else problems.push(`${where} must be none, or addresses and networks separated by commas, such as 127.0.0.1,10.0.0.0/8.`);
-      }
-      return list;
-    },
-    origins(name: SettingName): readonly string[] {
-      const { given, where } = find(name);
-      if (given === "none") return [];
-      const origins = given.split(",").map((origin) => origin.trim());
-      if (!origins.every(isOrigin)) {
-        const example = "https://garden.example,http://localhost:5173";
-        problems.push(
-          `${where} must be none, or exact origins separated by commas, such as ${example}: as browsers send them, without a path or a slash at the end, and neither * nor null.`,
-        );
-      }
-      return origins;
-    },
-    database(name: SettingName, path: string): Database {
-      const { given, where } = find(name);
-      if (/^postgres(ql)?:\/\/./.test(given)) return { kind: "postgres", url: given };
-      if (given !== "sqlite") problems.push(`${where} must be sqlite, or an address such as postgres://user:password@host:5432/name.`);
-      return { kind: "sqlite", path };
-    },
-  };
+
+  folder(name: SettingName): string {
+    const { text } = this.#find(name);
+    if (text === "") this.#refuse(name, "must not be empty.");
+    // The runtime has put it in the place of each byte that it could not read: the name is that of another folder.
+    if (text.includes("\ufffd")) this.#refuse(name, "must be UTF-8: give the folder a name that is, or name it by a link.");
+    return text;
+  }
+
+  /** The runtime takes anything else, such as an asterisk, for all addresses of the machine. */
+  host(name: SettingName): string {
+    const { text } = this.#find(name);
+    if (isIP(text) === 0 && !/^[\w.-]+$/.test(text))
+      this.#refuse(name, "must be an address or a name, such as 127.0.0.1 or 0.0.0.0 for all.");
+    return text;
+  }
+
+  integer(name: SettingName, { min, max }: { min: number; max: number }): number {
+    const { text } = this.#find(name);
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < min || value > max) this.#refuse(name, `must be a whole number from ${min} to ${max}.`);
+    return value;
+  }
+
+  oneOf<Choice extends string>(name: SettingName, choices: readonly Choice[]): Choice {
+    const { text } = this.#find(name);
+    const choice = choices.find((candidate) => candidate === text);
+    if (choice === undefined) this.#refuse(name, `must be one of ${choices.join(", ")}.`);
+    return choice ?? choices[0]!;
+  }
+
+  address(name: SettingName): Config["metrics"] {
+    const { text } = this.#find(name);
+    if (text === "none") return undefined;
+    const [, host = "", port = ""] = /^(\[[\da-f:.]+\]|[^\s:/]+):(\d{1,5})$/i.exec(text) ?? [];
+    if (host === "" || Number(port) > 65_535) this.#refuse(name, "must be none, or an address and a port, such as 127.0.0.1:9464.");
+    return { host: host.replaceAll(/[[\]]/g, ""), port: Number(port) };
+  }
+
+  networks(name: SettingName): BlockList | undefined {
+    const { text } = this.#find(name);
+    if (text === "none") return undefined;
+    const list = new BlockList();
+    for (const network of text.split(",")) {
+      const [, address = "", bits] = /^\s*([^/\s]+)(?:\/(\d{1,3}))?\s*$/.exec(network) ?? [];
+      const bitsMax = isIPv4(address) ? 32 : 128;
+      if (isIP(address) !== 0 && Number(bits ?? 0) <= bitsMax)
+        list.addSubnet(address, Number(bits ?? bitsMax), isIPv4(address) ? "ipv4" : "ipv6");
+      else this.#refuse(name, "must be none, or addresses and networks separated by commas, such as 127.0.0.1,10.0.0.0/8.");
+    }
+    return list;
+  }
+
+  origins(name: SettingName): readonly string[] {
+    const { text } = this.#find(name);
+    if (text === "none") return [];
+    const origins = text.split(",").map((origin) => origin.trim());
+    if (!origins.every(isOrigin))
+      this.#refuse(
+        name,
+        "must be none, or exact origins separated by commas, such as https://garden.example,http://localhost:5173: as browsers send them, without a path or a slash at the end, and neither * nor null.",
+      );
+    return origins;
+  }
+
+  database(name: SettingName, path: string): Database {
+    const { text } = this.#find(name);
+    if (/^postgres(ql)?:\/\/./.test(text)) return { kind: "postgres", url: text };
+    if (text !== "sqlite") this.#refuse(name, "must be sqlite, or an address such as postgres://user:password@host:5432/name.");
+    return { kind: "sqlite", path };
+  }
+
+  #find(name: SettingName): SettingInForce {
+    return this.#inForce.find((setting) => setting.name === name)!;
+  }
+
+  #refuse(name: SettingName, problem: string): void {
+    const { flag, variable } = SETTINGS[name];
+    this.#problems.push(`${this.#find(name).origin === "flag" ? flag : variable} ${problem}`);
+  }
 }
 
 /** Whether a browser sends this text as the origin of a page: a scheme, a host, and the port unless it is the usual one. */

@@ -1,158 +1,123 @@
 import { CHANGE_LOGS } from "../auth/audit.ts";
 import { LOG_LEVELS } from "../runtime/log.ts";
 
-export type Setting = Readonly<{
-  variable: `PLANT_STORE_${string}`;
-  flag: `--${string}`;
-  operand: string;
-  choices?: readonly string[];
-  fallback: string;
-  help: string;
-}>;
+type Row = Readonly<{ operand: string; choices?: readonly string[]; fallback: string; help: string }>;
 
-/**
- * All settings of our own. A flag overrides its variable, which overrides the default. Those of traces are the variables
- * that OpenTelemetry has for all programs.
- */
-export const SETTINGS = {
+/** Its names follow from its own: `queueMax` is the variable PLANT_STORE_QUEUE_MAX and the flag --queue-max. */
+export type Setting = Row & Readonly<{ variable: string; flag: string }>;
+
+const TABLE = {
   host: {
-    variable: "PLANT_STORE_HOST",
-    flag: "--host",
     operand: "address",
     fallback: "127.0.0.1",
     help: "address to listen on; 0.0.0.0 means every IPv4 address of the machine",
   },
   port: {
-    variable: "PLANT_STORE_PORT",
-    flag: "--port",
     operand: "number",
     fallback: "8080",
     help: "port to listen on; 0 picks a free one",
   },
   data: {
-    variable: "PLANT_STORE_DATA",
-    flag: "--data",
     operand: "folder",
     fallback: "./data",
     help: "data folder; serve, import and restore create it if it is missing",
   },
   database: {
-    variable: "PLANT_STORE_DATABASE",
-    flag: "--database",
     operand: "name",
     fallback: "sqlite",
     help: "sqlite for a file in the data folder, or postgres://user:password@host:5432/name for PostgreSQL",
   },
   metrics: {
-    variable: "PLANT_STORE_METRICS",
-    flag: "--metrics",
     operand: "address",
     fallback: "none",
     help: "address and port for GET /metrics, without a token, such as 127.0.0.1:9464; only your monitoring should reach it",
   },
   log: {
-    variable: "PLANT_STORE_LOG",
-    flag: "--log",
     operand: "level",
     choices: LOG_LEVELS,
     fallback: "info",
     help: "lowest level to log; debug logs every request",
   },
   logChanges: {
-    variable: "PLANT_STORE_LOG_CHANGES",
-    flag: "--log-changes",
     operand: "how",
     choices: CHANGE_LOGS,
     fallback: "sum",
     help: "how to log changes to plants; sum is one line for each token and minute",
   },
   bodyBytesMax: {
-    variable: "PLANT_STORE_BODY_BYTES_MAX",
-    flag: "--body-bytes-max",
     operand: "bytes",
     fallback: "65536",
     help: "largest body of a request",
   },
   connectionsMax: {
-    variable: "PLANT_STORE_CONNECTIONS_MAX",
-    flag: "--connections-max",
     operand: "number",
     fallback: "8192",
     help: "connections that may be open; beyond that, the one that has waited longest for a request is closed",
   },
   queueMax: {
-    variable: "PLANT_STORE_QUEUE_MAX",
-    flag: "--queue-max",
     operand: "number",
     fallback: "1024",
     help: "writes of one token that may wait for the disk or the database; all tokens together may have twice as many; more get 503",
   },
   queueWaitMs: {
-    variable: "PLANT_STORE_QUEUE_WAIT_MS",
-    flag: "--queue-wait-ms",
     operand: "ms",
     fallback: "1000",
     help: "how long a write may wait for the disk, or a request for the database, before it gets 503",
   },
   tokenRequestsPerMinute: {
-    variable: "PLANT_STORE_TOKEN_REQUESTS_PER_MINUTE",
-    flag: "--token-requests-per-minute",
     operand: "number",
     fallback: "0",
     help: "requests of one token; more get 429; 0 means no limit",
   },
   addressRequestsPerMinute: {
-    variable: "PLANT_STORE_ADDRESS_REQUESTS_PER_MINUTE",
-    flag: "--address-requests-per-minute",
     operand: "number",
     fallback: "0",
     help: "requests of all tokens of one IP address together; more get 429; 0 means no limit",
   },
   refusedRequestsPerMinute: {
-    variable: "PLANT_STORE_REFUSED_REQUESTS_PER_MINUTE",
-    flag: "--refused-requests-per-minute",
     operand: "number",
     fallback: "600",
     help: "requests of one IP address without a valid token, which get 401; more get 429; 0 means no limit",
   },
   trustedProxies: {
-    variable: "PLANT_STORE_TRUSTED_PROXIES",
-    flag: "--trusted-proxies",
     operand: "addresses",
     fallback: "none",
     help: "trusted proxies, whose header names the client: addresses and networks, separated by commas, such as 127.0.0.1,10.0.0.0/8",
   },
   trustedHeader: {
-    variable: "PLANT_STORE_TRUSTED_HEADER",
-    flag: "--trusted-header",
     operand: "name",
     fallback: "x-forwarded-for",
     help: "header into which these proxies write the client's address: x-forwarded-for or forwarded (RFC 7239)",
   },
   origins: {
-    variable: "PLANT_STORE_ORIGINS",
-    flag: "--origins",
     operand: "origins",
     fallback: "none",
     help: "other origins whose pages may use the service from a browser, separated by commas, such as https://garden.example",
   },
   drainDelayMs: {
-    variable: "PLANT_STORE_DRAIN_DELAY_MS",
-    flag: "--drain-delay-ms",
     operand: "ms",
     fallback: "0",
     help: "behind a load balancer: how long /readyz answers 503 before the service stops",
   },
   drainMs: {
-    variable: "PLANT_STORE_DRAIN_MS",
-    flag: "--drain-ms",
     operand: "ms",
     fallback: "8000",
     help: "how long a stop waits for requests that are being served",
   },
-} as const satisfies Record<string, Setting>;
+} as const satisfies Record<string, Row>;
 
-export type SettingName = keyof typeof SETTINGS;
+export type SettingName = keyof typeof TABLE;
+
+/**
+ * All settings of our own. A flag overrides its variable, which overrides the default. Those of traces are the variables
+ * that OpenTelemetry has for all programs.
+ */
+export const SETTINGS = Object.fromEntries(
+  Object.entries(TABLE).map(([name, row]): [string, Setting] => {
+    const words = name.split(/(?=[A-Z])/).join("-");
+    return [name, { ...row, variable: `PLANT_STORE_${words.replaceAll("-", "_").toUpperCase()}`, flag: `--${words.toLowerCase()}` }];
+  }),
+) as Readonly<Record<SettingName, Setting>>;
 
 /** A setting as text, with where it came from. */
 export type SettingInForce = Readonly<{ name: SettingName; text: string; origin: "default" | "environment" | "flag" }>;

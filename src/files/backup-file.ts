@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { createByteQueue } from "../runtime/byte-queue.ts";
+import { ByteQueue } from "../runtime/byte-queue.ts";
 import { decodeUtf8 } from "../domain/json.ts";
 import type { ContentsPart, DatedPlant, StoredToken } from "../store/contents.ts";
 import {
@@ -66,7 +66,7 @@ const HEAD_BYTES_MAX = 65_536;
 export async function* readBackup(packed: Bytes): AsyncGenerator<BackupPart, void, void> {
   const hash = createHash("sha256");
   const counts = { tokens: 0, plants: 0 };
-  const rest = createByteQueue();
+  const rest = new ByteQueue();
   let head: BackupHead | undefined;
   let end: BackupEnd | undefined;
   let lastId: bigint | undefined;

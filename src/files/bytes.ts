@@ -1,4 +1,4 @@
-import { createByteQueue } from "../runtime/byte-queue.ts";
+import { ByteQueue } from "../runtime/byte-queue.ts";
 
 /** A file as it arrives, in pieces that are cut anywhere. */
 export type Bytes = AsyncIterable<Uint8Array>;
@@ -27,7 +27,7 @@ export async function* bytesOf(stream: ReadableStream<Uint8Array>): AsyncGenerat
 /** Reads the start of a file, until a piece makes it enough, or the file ends. `length`: how many bytes there are with that piece. */
 export async function readAhead(bytes: Bytes, isEnough: (piece: Uint8Array, length: number) => boolean) {
   const source = bytes[Symbol.asyncIterator]();
-  const gathered = createByteQueue();
+  const gathered = new ByteQueue();
   for (let isRead = false; !isRead;) {
     const { done, value } = await source.next();
     if (done) break;

@@ -1,4 +1,4 @@
-import { createByteQueue } from "../runtime/byte-queue.ts";
+import { ByteQueue } from "../runtime/byte-queue.ts";
 import { PlantStoreError } from "../domain/errors.ts";
 import { decodeUtf8, parseJson } from "../domain/json.ts";
 import { FIELDS, toColumnName } from "./columns.ts";
@@ -30,7 +30,7 @@ type LineText = string | PlantStoreError;
 
 function createLineSplitter(bytesMax: number) {
   // The beginning of a line that is not complete yet.
-  const rest = createByteQueue();
+  const rest = new ByteQueue();
   let isTooLong = false;
   let isFirst = true;
 

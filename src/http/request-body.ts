@@ -3,7 +3,7 @@ import type { JsonBody } from "../../contract/generated/bodies.ts";
 import { PlantStoreError } from "../domain/errors.ts";
 import { decodeBody, parseJson } from "../domain/json.ts";
 import { checkBody } from "../domain/validation.ts";
-import { createByteQueue } from "../runtime/byte-queue.ts";
+import { ByteQueue } from "../runtime/byte-queue.ts";
 import type { HttpRequest } from "./wire/request.ts";
 import type { Fields } from "./wire/fields.ts";
 
@@ -105,7 +105,7 @@ export function readBody(request: HttpRequest, bytesMax: number): Promise<Uint8A
 export async function readPieces(headers: Fields, body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
   // Two equal headers arrive as "5, 5", which is valid (RFC 9110, 8.6): then the bytes are counted.
   if (Number(headers.get("content-length")) > bytesMax) throw tooLarge(bytesMax);
-  const read = createByteQueue();
+  const read = new ByteQueue();
   for await (const piece of body) {
     read.put(piece);
     if (read.length() > bytesMax) throw tooLarge(bytesMax);

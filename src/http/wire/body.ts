@@ -1,6 +1,5 @@
 import { PlantStoreError } from "../../domain/errors.ts";
-import { createByteQueue } from "../../runtime/byte-queue.ts";
-import type { ByteQueue } from "../../runtime/byte-queue.ts";
+import { ByteQueue } from "../../runtime/byte-queue.ts";
 import { ChunkedDecoder } from "./chunked.ts";
 import type { Framing } from "./head.ts";
 
@@ -83,7 +82,7 @@ export class WholeBody implements IncomingBody {
 /** A body whose end has not arrived yet. */
 export class ArrivingBody implements IncomingBody {
   readonly #options: BodyOptions;
-  readonly #queue: ByteQueue = createByteQueue();
+  readonly #queue = new ByteQueue();
   readonly #decoder: ChunkedDecoder | undefined;
   #receivedBytes = 0;
   #rest: number;

@@ -2,19 +2,6 @@ import type { ByteQueue } from "../../runtime/byte-queue.ts";
 import { PlantStoreError } from "../../domain/errors.ts";
 import type { Head, HeadParser } from "./head.ts";
 
-/** Reads the heads of requests from the input. */
-export type HeadReader = Readonly<{
-  /** True once for each head, when its first byte has arrived. */
-  begins(): boolean;
-  /**
-   * Removes the next head from the input; undefined while it is incomplete. Throws as the parser does, and at once for
-   * input that cannot become a head.
-   */
-  read(): Head | undefined;
-  /** The next bytes begin the next request. */
-  reset(): void;
-}>;
-
 /**
  * RFC 9112 leaves this limit to the server.
  *
@@ -28,57 +15,71 @@ const HEAD_END = "\r\n\r\n";
 const BARE_LF = /[^\r]\n/;
 const TOKEN = /^[!#$%&'*+\-.^_`|~\dA-Za-z]/;
 
-export function createHeadReader(buffer: ByteQueue, parse: HeadParser): HeadReader {
+/** Reads the heads of requests from the input. */
+export class HeadReader {
+  readonly #buffer: ByteQueue;
+  readonly #parse: HeadParser;
   /** This many bytes contain no end of a head. */
-  let searched = 0;
-  let isBegun = false;
-  let isLineSkipped = false;
+  #searched = 0;
+  #isBegun = false;
+  #isLineSkipped = false;
+
+  constructor(buffer: ByteQueue, parse: HeadParser) {
+    this.#buffer = buffer;
+    this.#parse = parse;
+  }
+
+  /** True once for each head, when its first byte has arrived. */
+  begins(): boolean {
+    this.#skipLine();
+    if (this.#isBegun || this.#buffer.length() === 0) return false;
+    this.#isBegun = true;
+    return true;
+  }
+
+  /**
+   * Removes the next head from the input; undefined while it is incomplete. Throws as the parser does, and at once for
+   * input that cannot become a head.
+   */
+  read(): Head | undefined {
+    if (this.#buffer.length() === 0) return undefined;
+    const from = Math.max(0, this.#searched - HEAD_END.length);
+    const bytes = this.#buffer.bytes();
+    const text = toLatin1(bytes, from, HEAD_BYTES_MAX);
+    const end = text.indexOf(HEAD_END);
+    if (end === -1) {
+      this.#searched = from + text.length;
+      this.#expectHead(text);
+      return undefined;
+    }
+    const head = this.#parse(from === 0 ? text.slice(0, end) : toLatin1(bytes, 0, from + end));
+    this.#buffer.drop(from + end + HEAD_END.length);
+    return head;
+  }
+
+  /** The next bytes begin the next request. */
+  reset(): void {
+    this.#searched = 0;
+    this.#isBegun = false;
+    this.#isLineSkipped = false;
+  }
 
   /** RFC 9112, 2.2: an empty line in front is left over from a client that ends its body with one. */
-  function skipLine(): void {
-    if (buffer.first() !== CR || isLineSkipped || toLatin1(buffer.bytes(), 0, 2) !== "\r\n") return;
-    isLineSkipped = true;
-    searched = 0;
-    buffer.drop(2);
+  #skipLine(): void {
+    if (this.#buffer.first() !== CR || this.#isLineSkipped || toLatin1(this.#buffer.bytes(), 0, 2) !== "\r\n") return;
+    this.#isLineSkipped = true;
+    this.#searched = 0;
+    this.#buffer.drop(2);
   }
 
   /** Throws for bytes without an end that cannot become a head. `text`: those that are new, and some before them. */
-  function expectHead(text: string): void {
+  #expectHead(text: string): void {
     // The parser takes none: it says what is wrong, as it would say of a whole head.
-    if (BARE_LF.test(text)) parse(toLatin1(buffer.bytes(), 0, HEAD_BYTES_MAX));
-    if (buffer.length() >= HEAD_BYTES_MAX) throw new PlantStoreError("head_too_large");
-    const start = toLatin1(buffer.bytes(), 0, 2);
-    if (!TOKEN.test(start) && (start !== "\r" || isLineSkipped)) throw new PlantStoreError("malformed_request");
+    if (BARE_LF.test(text)) this.#parse(toLatin1(this.#buffer.bytes(), 0, HEAD_BYTES_MAX));
+    if (this.#buffer.length() >= HEAD_BYTES_MAX) throw new PlantStoreError("head_too_large");
+    const start = toLatin1(this.#buffer.bytes(), 0, 2);
+    if (!TOKEN.test(start) && (start !== "\r" || this.#isLineSkipped)) throw new PlantStoreError("malformed_request");
   }
-
-  return {
-    begins() {
-      skipLine();
-      if (isBegun || buffer.length() === 0) return false;
-      isBegun = true;
-      return true;
-    },
-    read() {
-      if (buffer.length() === 0) return undefined;
-      const from = Math.max(0, searched - HEAD_END.length);
-      const bytes = buffer.bytes();
-      const text = toLatin1(bytes, from, HEAD_BYTES_MAX);
-      const end = text.indexOf(HEAD_END);
-      if (end === -1) {
-        searched = from + text.length;
-        expectHead(text);
-        return undefined;
-      }
-      const head = parse(from === 0 ? text.slice(0, end) : toLatin1(bytes, 0, from + end));
-      buffer.drop(from + end + HEAD_END.length);
-      return head;
-    },
-    reset() {
-      searched = 0;
-      isBegun = false;
-      isLineSkipped = false;
-    },
-  };
 }
 
 /** Bytes from one index to another, or to the end, as text of one character for each byte. */

@@ -1,10 +1,8 @@
-import { createByteQueue } from "../../runtime/byte-queue.ts";
-import type { ByteQueue } from "../../runtime/byte-queue.ts";
+import { ByteQueue } from "../../runtime/byte-queue.ts";
 import { ArrivingBody, WholeBody } from "./body.ts";
 import type { IncomingBody } from "./body.ts";
 import type { Framing, Head, HeadParser } from "./head.ts";
-import { createHeadReader } from "./head-reader.ts";
-import type { HeadReader } from "./head-reader.ts";
+import { HeadReader } from "./head-reader.ts";
 import type { Timeouts } from "./timeouts.ts";
 
 type InputOptions = Readonly<{
@@ -26,7 +24,7 @@ const BUFFERED_BYTES_MAX = 65_536;
 export class Input {
   readonly #options: InputOptions;
   /** Received, but not parsed yet. */
-  readonly #buffer: ByteQueue = createByteQueue();
+  readonly #buffer = new ByteQueue();
   readonly #heads: HeadReader;
   #body: IncomingBody | undefined;
   #isPaused = false;
@@ -34,7 +32,7 @@ export class Input {
 
   constructor(options: InputOptions) {
     this.#options = options;
-    this.#heads = createHeadReader(this.#buffer, options.parseHead);
+    this.#heads = new HeadReader(this.#buffer, options.parseHead);
   }
 
   receive(bytes: Uint8Array): void {

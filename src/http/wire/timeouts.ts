@@ -1,26 +1,3 @@
-/** The idle timeouts of a connection: one for its input and one for its output. */
-export type Timeouts = Readonly<{
-  /** Something new is due within the usual time. */
-  restart(): void;
-  /** Only the next request is due, some time. */
-  idle(): void;
-  /** Nothing is due. */
-  suspend(): void;
-  /** More of the body is due. */
-  resume(): void;
-  /** This many bytes of the body arrived. */
-  received(bytes: number): void;
-  /** A refused client may go on sending for a while. */
-  linger(): void;
-  /** Bytes begin to wait for the client, or it read some of them; or none waits any more. */
-  onOutput(isWaiting: boolean): void;
-  /** From now on this request may be silent for this many seconds; 0 for no limit. */
-  allow(seconds: number): void;
-  /** From now on the usual time applies. */
-  reset(): void;
-  isOver(time: number): boolean;
-}>;
-
 /**
  * How long a connection may be silent, or take for a head, in milliseconds: up to a second and a half more.
  *
@@ -48,27 +25,39 @@ const BODY_BYTE_MS = 1;
  */
 const LINGER_MS = 5000;
 
+/** The idle timeouts of a connection: one for its input and one for its output. */
+export type Timeouts = ReturnType<typeof createTimeouts>;
+
 /** `now`: a monotonic clock, in milliseconds. */
-export function createTimeouts(now: () => number): Timeouts {
+export function createTimeouts(now: () => number) {
   let allowedMs = SILENCE_MS;
   let inputEnds = now() + SILENCE_MS;
   let outputEnds = Infinity;
   return {
-    restart: () => (inputEnds = now() + SILENCE_MS),
-    idle: () => (inputEnds = now() + IDLE_MS),
-    suspend: () => (inputEnds = Infinity),
-    resume: () => (inputEnds = now() + allowedMs),
-    received: (bytes) => (inputEnds = Math.min(inputEnds + bytes * BODY_BYTE_MS, now() + allowedMs)),
-    linger: () => (inputEnds = now() + LINGER_MS),
-    onOutput(isWaiting) {
+    /** Something new is due within the usual time. */
+    restart: () => void (inputEnds = now() + SILENCE_MS),
+    /** Only the next request is due, some time. */
+    idle: () => void (inputEnds = now() + IDLE_MS),
+    /** Nothing is due. */
+    suspend: () => void (inputEnds = Infinity),
+    /** More of the body is due. */
+    resume: () => void (inputEnds = now() + allowedMs),
+    /** This many bytes of the body arrived. */
+    received: (bytes: number) => void (inputEnds = Math.min(inputEnds + bytes * BODY_BYTE_MS, now() + allowedMs)),
+    /** A refused client may go on sending for a while. */
+    linger: () => void (inputEnds = now() + LINGER_MS),
+    /** Bytes begin to wait for the client, or it read some of them; or none waits any more. */
+    onOutput(isWaiting: boolean): void {
       // An import may be silent without limit, but its response may not.
       outputEnds = isWaiting ? now() + (allowedMs === Infinity ? SILENCE_MS : allowedMs) : Infinity;
     },
-    allow(seconds) {
+    /** From now on this request may be silent for this many seconds; 0 for no limit. */
+    allow(seconds: number): void {
       allowedMs = seconds === 0 ? Infinity : seconds * 1000;
       if (inputEnds !== Infinity) inputEnds = now() + allowedMs;
     },
-    reset: () => (allowedMs = SILENCE_MS),
-    isOver: (time) => time >= inputEnds || time >= outputEnds,
+    /** From now on the usual time applies. */
+    reset: () => void (allowedMs = SILENCE_MS),
+    isOver: (time: number): boolean => time >= inputEnds || time >= outputEnds,
   };
 }
