@@ -58,7 +58,7 @@ export const MUTANTS: readonly Mutant[] = [
     test: "cli/damaged-backup.test.ts",
     name: "is refused with another digit",
     file: "src/files/backup-file.ts",
-    from: 'end.sha256 !== hash.digest("hex")',
+    from: 'end.sha256 !== this.#hash.digest("hex")',
     to: "false",
   },
   {

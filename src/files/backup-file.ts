@@ -64,60 +64,79 @@ const HEAD_BYTES_MAX = 65_536;
  * only once it has ended.
  */
 export async function* readBackup(packed: Bytes): AsyncGenerator<BackupPart, void, void> {
-  const hash = createHash("sha256");
-  const counts = { tokens: 0, plants: 0 };
+  const reader = new BackupReader();
   const rest = new ByteQueue();
-  let head: BackupHead | undefined;
-  let end: BackupEnd | undefined;
-  let lastId: bigint | undefined;
-  const known = new Set<string>();
+  for await (const chunk of unpack(packed)) {
+    const whole = chunk.lastIndexOf(NEWLINE) + 1;
+    rest.put(chunk.subarray(0, whole === 0 ? chunk.length : whole));
+    if (rest.length() > (reader.isBegun() ? LINE_BYTES_MAX : HEAD_BYTES_MAX + chunk.length))
+      throw reader.isBegun() ? damaged("a line has no end") : new BackupError(NO_BACKUP);
+    if (whole === 0) continue;
+    yield reader.read(rest.take());
+    rest.put(chunk.subarray(whole));
+  }
+  yield reader.end(rest.length() > 0);
+}
 
-  /** The store would refuse the second one, in the middle of a restore. */
-  function expectOnce(stored: StoredToken): StoredToken {
-    for (const key of [`id ${stored.token.id}`, `hash ${stored.hash}`]) {
-      if (known.has(key)) throw damaged("it has a token twice");
-      known.add(key);
-    }
-    return stored;
+/** Reads the lines of a backup, and expects that all of it is as written. */
+class BackupReader {
+  readonly #hash = createHash("sha256");
+  readonly #counts = { tokens: 0, plants: 0 };
+  #head: BackupHead | undefined;
+  #end: BackupEnd | undefined;
+  #lastId: bigint | undefined;
+  readonly #known = new Set<string>();
+
+  isBegun(): boolean {
+    return this.#head !== undefined;
   }
 
-  function expectNext(plant: DatedPlant): DatedPlant {
-    if (lastId !== undefined && plant.id <= lastId) throw damaged("its plants are not in the order of their ids");
-    lastId = plant.id;
-    return plant;
-  }
-
-  function readLines(lines: Uint8Array): BackupPart {
-    if (end) throw damaged("something follows its end");
+  /** Reads whole lines. */
+  read(lines: Uint8Array): BackupPart {
+    if (this.#end) throw damaged("something follows its end");
     const texts = decode(lines).split("\n").slice(0, -1);
     const last = texts.at(-1)!;
     const isEnd = isEndLine(last);
-    hash.update(isEnd ? lines.subarray(0, lines.length - utf8.encode(last).length - 1) : lines);
-    head ??= toHead(texts.shift()!);
-    if (isEnd) end = toEnd(texts.pop() ?? "");
+    this.#hash.update(isEnd ? lines.subarray(0, lines.length - utf8.encode(last).length - 1) : lines);
+    this.#head ??= toHead(texts.shift()!);
+    if (isEnd) this.#end = toEnd(texts.pop() ?? "");
     if (texts.some(isEndLine)) throw damaged("something follows its end");
     const { token: tokens = [], plant: plants = [] } = Object.groupBy(texts.map(parseLine), (line) =>
       "token" in line ? "token" : "plant",
     );
-    counts.tokens += tokens.length;
-    counts.plants += plants.length;
-    return { head, tokens: tokens.map(toToken).map(expectOnce), plants: plants.map(toPlant).map(expectNext) };
+    this.#counts.tokens += tokens.length;
+    this.#counts.plants += plants.length;
+    return {
+      head: this.#head,
+      tokens: tokens.map((line) => this.#expectOnce(toToken(line))),
+      plants: plants.map((line) => this.#expectNext(toPlant(line))),
+    };
   }
 
-  for await (const chunk of unpack(packed)) {
-    const whole = chunk.lastIndexOf(NEWLINE) + 1;
-    rest.put(chunk.subarray(0, whole === 0 ? chunk.length : whole));
-    if (rest.length() > (head ? LINE_BYTES_MAX : HEAD_BYTES_MAX + chunk.length))
-      throw head ? damaged("a line has no end") : new BackupError(NO_BACKUP);
-    if (whole === 0) continue;
-    yield readLines(rest.take());
-    rest.put(chunk.subarray(whole));
+  /** `isCut`: part of a line is left. */
+  end(isCut: boolean): BackupPart {
+    const [head, end] = [this.#head, this.#end];
+    const { tokens, plants } = this.#counts;
+    if (!head) throw new BackupError(NO_BACKUP);
+    if (!end || isCut) throw damaged("it ends too early");
+    if (end.tokens !== tokens || end.plants !== plants || end.sha256 !== this.#hash.digest("hex")) throw damaged("its checksum differs");
+    return { head, end, tokens: [], plants: [] };
   }
-  if (!head) throw new BackupError(NO_BACKUP);
-  if (!end || rest.length() > 0) throw damaged("it ends too early");
-  if (end.tokens !== counts.tokens || end.plants !== counts.plants || end.sha256 !== hash.digest("hex"))
-    throw damaged("its checksum differs");
-  yield { head, end, tokens: [], plants: [] };
+
+  /** The store would refuse the second one, in the middle of a restore. */
+  #expectOnce(stored: StoredToken): StoredToken {
+    for (const key of [`id ${stored.token.id}`, `hash ${stored.hash}`]) {
+      if (this.#known.has(key)) throw damaged("it has a token twice");
+      this.#known.add(key);
+    }
+    return stored;
+  }
+
+  #expectNext(plant: DatedPlant): DatedPlant {
+    if (this.#lastId !== undefined && plant.id <= this.#lastId) throw damaged("its plants are not in the order of their ids");
+    this.#lastId = plant.id;
+    return plant;
+  }
 }
 
 /** Unpacks gzip of any ratio, as it is read. */

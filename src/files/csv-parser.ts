@@ -32,6 +32,8 @@ export class CsvParser {
   #rows: ParsedRow[] = [];
   #cells: Cell[] = [];
   #cell = "";
+  /** Where the part of the cell begins in the current piece that was not kept yet. */
+  #from = 0;
   #size = 0;
   #line = 1;
   #rowLine = 1;
@@ -75,57 +77,10 @@ export class CsvParser {
 
   /** Returns what a fault leaves to be read again of earlier texts, and with them of this one. */
   #step(text: string, isLast: boolean): string {
-    // Where the part of the cell begins that was not kept yet.
-    let from = 0;
+    this.#from = 0;
     for (let at = 0; at <= text.length; at += 1) {
-      let fault: Fault | undefined;
-      if (at === text.length) {
-        if (this.#state === "plain" || this.#state === "quoted") this.#keep(text.slice(from));
-        if (this.#state !== "refused")
-          fault = isLast && this.#state === "quoted" ? (this.#lengthFault() ?? "open_quote") : this.#lengthFault();
-      } else {
-        const char = text.charCodeAt(at);
-        const isSecondHalf = this.#isAfterCr && char === LF;
-        this.#isAfterCr = char === CR;
-        if (this.#state === "quoted") {
-          if (char === QUOTE) {
-            this.#keep(text.slice(from, at));
-            this.#state = "closed";
-          } else if ((char === LF && !isSecondHalf) || char === CR) {
-            this.#keep(text.slice(from, at));
-            from = at;
-            this.#firstEnd ??= at;
-            fault = this.#lengthFault();
-            this.#line += 1;
-          }
-        } else if (isSecondHalf && this.#state === "start" && this.#cells.length === 0) {
-          from = at + 1;
-        } else if (char === LF || char === CR) {
-          if (this.#state === "plain") this.#keep(text.slice(from, at));
-          from = at + 1;
-          this.#firstEnd ??= at;
-          if (this.#state !== "refused") fault = this.#endRow();
-          if (fault === undefined) this.#beginRow();
-        } else if (this.#state === "refused") {
-          // Skip the rest of the line.
-        } else if (char === this.#delimiter) {
-          if (this.#state === "plain") this.#keep(text.slice(from, at));
-          from = at + 1;
-          this.#endCell();
-        } else if (this.#state === "plain") {
-          if (char !== QUOTE) continue;
-          this.#keep(text.slice(from, at));
-          fault = this.#quoteFault();
-        } else if (char === QUOTE) {
-          // At the start of a cell, a quote opens it. After another quote, it is part of the text: two mean one.
-          from = this.#state === "start" ? at + 1 : at;
-          this.#state = "quoted";
-        } else {
-          if (this.#state === "closed") fault = this.#quoteFault();
-          from = at;
-          this.#state = "plain";
-        }
-      }
+      at = this.#skipText(text, at);
+      const fault = at === text.length ? this.#pause(text, isLast) : this.#readChar(text, at);
       if (fault === undefined) continue;
       this.#refuse(fault);
       if (this.#firstEnd === undefined) continue;
@@ -141,9 +96,82 @@ export class CsvParser {
     return "";
   }
 
-  #keep(text: string): void {
-    this.#size += text.length;
-    if (this.#size <= this.#bytesMax) this.#cell += text;
+  /** The next character that may end the text of a cell, which most don't. */
+  #skipText(text: string, start: number): number {
+    if (this.#state !== "plain" && this.#state !== "quoted") return start;
+    const delimiter = this.#state === "plain" ? this.#delimiter : QUOTE;
+    let at = start;
+    for (; at < text.length; at += 1) {
+      const char = text.charCodeAt(at);
+      if (char === QUOTE || char === delimiter || char === LF || char === CR) break;
+    }
+    if (at > start) this.#isAfterCr = false;
+    return at;
+  }
+
+  /** The next text goes on with this row. */
+  #pause(text: string, isLast: boolean): Fault | undefined {
+    if (this.#state === "refused") return undefined;
+    if (this.#state === "plain" || this.#state === "quoted") this.#keepTo(text, text.length);
+    return this.#lengthFault() ?? (isLast && this.#state === "quoted" ? "open_quote" : undefined);
+  }
+
+  #readChar(text: string, at: number): Fault | undefined {
+    const char = text.charCodeAt(at);
+    const isSecondHalf = this.#isAfterCr && char === LF;
+    this.#isAfterCr = char === CR;
+    if (this.#state === "quoted") return this.#readQuoted(text, at, isSecondHalf);
+    if (isSecondHalf && this.#state === "start" && this.#cells.length === 0) this.#from = at + 1;
+    else if (char === LF || char === CR) return this.#endLine(text, at);
+    else if (this.#state === "refused") return undefined;
+    else if (char === this.#delimiter) {
+      if (this.#state === "plain") this.#keepTo(text, at);
+      this.#from = at + 1;
+      this.#endCell();
+    } else if (this.#state === "plain") {
+      this.#keepTo(text, at);
+      return this.#quoteFault();
+    } else if (char === QUOTE) {
+      // At the start of a cell, a quote opens it. After another quote, it is part of the text: two mean one.
+      this.#from = this.#state === "start" ? at + 1 : at;
+      this.#state = "quoted";
+    } else {
+      const fault = this.#state === "closed" ? this.#quoteFault() : undefined;
+      this.#from = at;
+      this.#state = "plain";
+      return fault;
+    }
+    return undefined;
+  }
+
+  #readQuoted(text: string, at: number, isSecondHalf: boolean): Fault | undefined {
+    const char = text.charCodeAt(at);
+    if (char === QUOTE) {
+      this.#keepTo(text, at);
+      this.#state = "closed";
+    } else if ((char === LF && !isSecondHalf) || char === CR) {
+      this.#keepTo(text, at);
+      this.#from = at;
+      this.#firstEnd ??= at;
+      const fault = this.#lengthFault();
+      this.#line += 1;
+      return fault;
+    }
+    return undefined;
+  }
+
+  #endLine(text: string, at: number): Fault | undefined {
+    if (this.#state === "plain") this.#keepTo(text, at);
+    this.#from = at + 1;
+    this.#firstEnd ??= at;
+    const fault = this.#state === "refused" ? undefined : this.#endRow();
+    if (fault === undefined) this.#beginRow();
+    return fault;
+  }
+
+  #keepTo(text: string, end: number): void {
+    this.#size += end - this.#from;
+    if (this.#size <= this.#bytesMax) this.#cell += text.slice(this.#from, end);
   }
 
   #endCell(): void {

@@ -23,11 +23,27 @@ const STEP_BYTES = 1024;
  * and whatever the bytes throw. Releases the source.
  */
 export async function* gunzip(bytes: Bytes): AsyncGenerator<Uint8Array, void, void> {
+  const lines = createLineCounter();
+  let packed = 0;
+  let size = 0;
+  async function* counted(): AsyncGenerator<Uint8Array, void, void> {
+    for await (const piece of inPieces(bytes)) {
+      packed += piece.length;
+      yield piece;
+    }
+  }
+  for await (const piece of unpack(counted())) {
+    size += piece.length;
+    checkGrowth(size, packed);
+    checkLines(lines.count(piece), packed);
+    yield piece;
+  }
+}
+
+async function* unpack(pieces: Bytes): AsyncGenerator<Uint8Array, void, void> {
   const unpacking = createGunzip();
   let packed = 0;
   let zeros = 0;
-  let size = 0;
-  const lines = createLineCounter();
   let failure: { thrown: unknown } | undefined;
   let isLeft = false;
   // The reader throws it.
@@ -38,17 +54,15 @@ export async function* gunzip(bytes: Bytes): AsyncGenerator<Uint8Array, void, vo
 
   /** A zero behind a member ends the unpacking. What follows is only counted. */
   async function pump(): Promise<void> {
-    for await (const piece of inPieces(bytes)) {
+    for await (const piece of pieces) {
       if (isLeft) return;
       packed += piece.length;
-      const behind = zerosBehind(piece);
-      zeros = behind === piece.length ? zeros + behind : behind;
+      zeros = zerosBehind(piece, zeros);
       for (let at = 0; at < piece.length && isOpen(); at += STEP_BYTES) {
-        // Copied, because the sender may reuse the memory of what it sent.
-        const step = piece.slice(at, at + STEP_BYTES);
         await new Promise<void>((resolve) => {
           onClose = resolve;
-          unpacking.write(step, () => resolve());
+          // Copied, because the sender may reuse the memory of what it sent.
+          unpacking.write(piece.slice(at, at + STEP_BYTES), () => resolve());
         });
       }
     }
@@ -64,29 +78,24 @@ export async function* gunzip(bytes: Bytes): AsyncGenerator<Uint8Array, void, vo
   });
   try {
     for await (const piece of unpacking as AsyncIterable<Uint8Array>) {
-      size += piece.length;
-      checkGrowth(size, packed);
-      checkLines(lines.count(piece), packed);
       yield piece;
       onTaken();
     }
     await pumped;
     if (failure || packed - unpacking.bytesWritten > zeros) throw new PlantStoreError("malformed_gzip");
   } catch (thrown) {
-    if (failure) throw failure.thrown;
-    if (thrown instanceof PlantStoreError) throw thrown;
-    throw new PlantStoreError("malformed_gzip", { cause: thrown });
+    throw failure ? failure.thrown : new PlantStoreError("malformed_gzip", { cause: thrown });
   } finally {
     isLeft = true;
     unpacking.destroy();
   }
 }
 
-/** A loop, as a call for each byte takes fifteen times as long, and megabytes of them arrive in one turn of the event loop. */
-function zerosBehind(piece: Uint8Array): number {
+/** How many zeros are at the end, with those before this piece. A loop, as a call for each byte takes fifteen times as long, and megabytes of them arrive in one turn of the event loop. */
+function zerosBehind(piece: Uint8Array, before: number): number {
   let at = piece.length;
   while (at > 0 && piece[at - 1] === 0) at -= 1;
-  return piece.length - at;
+  return at === 0 ? before + piece.length : piece.length - at;
 }
 
 function checkLines(lines: number, packed: number): void {
