@@ -841,8 +841,8 @@ export const MUTANTS: readonly Mutant[] = [
     test: "tracing/collector.test.ts",
     name: "are 4096 in memory at most",
     file: "src/tracing/span-queue.ts",
-    from: "waiting.length >= QUEUE_MAX",
-    to: "waiting.length < 0",
+    from: "this.#waiting.length >= QUEUE_MAX",
+    to: "this.#waiting.length < 0",
   },
   {
     test: "tracing/process.test.ts",

@@ -25,7 +25,6 @@ import { createRepresent } from "../http/representation.ts";
 import { createRequestMeter } from "../http/request-meter.ts";
 import { createResponseBudget } from "../http/response-budget.ts";
 import type { Handlers } from "../http/router.ts";
-import { sessionHandlers } from "../http/session.ts";
 import type { Static } from "../http/static.ts";
 import { tagHandlers } from "../http/tags.ts";
 import { tokenHandlers } from "../http/tokens.ts";
@@ -108,7 +107,6 @@ function handlersOf(options: ServiceAppOptions, authenticator: Authenticator): H
     ...importHandlers({ ...transfers, running: running.import, ...fileLimits(bodyBytesMax) }),
     ...exportHandlers({ ...transfers, running: running.export, log }),
     ...tokenHandlers({ tokens, usage, audit, random: randomBytes, now: Date.now, onRevoke: first.check }),
-    ...sessionHandlers(),
     ...healthHandlers({ checkStore: () => store.check(), isDraining }),
     ...openapiHandlers(contract),
   };

@@ -14,6 +14,7 @@ import { idOf } from "../store/plants.ts";
 import type { PlantStore, Swap } from "../store/plants.ts";
 import { checkBody, invalidBody } from "../domain/validation.ts";
 import { createAuditedSwap } from "./audited-swap.ts";
+import type { AuditedSwap } from "./audited-swap.ts";
 import { readPieces } from "./request-body.ts";
 import type { Handlers } from "./router.ts";
 
@@ -63,8 +64,28 @@ const CONFLICT_CHARACTERS = 2 ** 20;
 /** Many changes in one request: each is a compare-and-swap of its own, and has an outcome of its own. */
 export function changeHandlers({ plants, running, audit, bodyBytesMax }: ChangeOptions): Pick<Handlers, "changePlants"> {
   const pace = createPace(() => performance.now());
-  const swapAudited = createAuditedSwap(plants, audit);
+  const makeAll = createSwaps(plants, createAuditedSwap(plants, audit));
+  return {
+    async changePlants(call) {
+      // There is room: admission has just checked, and nothing can run in between.
+      const release = running.take(ownerOf(call.principal));
+      if (!release) throw new PlantStoreError("overloaded");
+      try {
+        const bytes = await readPieces(call.headers, call.body.bytes, BODIES_MAX * bodyBytesMax);
+        await pace();
+        const swaps = parseChanges(bytes, bodyBytesMax);
+        const outcomes = await makeAll(swaps, call);
+        const mayRead = tokenOf(call.principal).scopes.includes("plants:read");
+        return { status: 200, body: toBody(swaps, outcomes, mayRead) };
+      } finally {
+        release();
+      }
+    },
+  };
+}
 
+/** What makes the swaps of a caller, some at a time. */
+function createSwaps(plants: PlantStore, swapAudited: AuditedSwap) {
   async function makeAll(swaps: readonly Swap[], who: Who): Promise<readonly Outcome[]> {
     const until = performance.now() + BEGIN_MS_MAX;
     const outcomes: Outcome[] = [];
@@ -105,23 +126,7 @@ export function changeHandlers({ plants, running, audit, bodyBytesMax }: ChangeO
     throw new PlantStoreError("overloaded");
   }
 
-  return {
-    async changePlants(call) {
-      // There is room: admission has just checked, and nothing can run in between.
-      const release = running.take(ownerOf(call.principal));
-      if (!release) throw new PlantStoreError("overloaded");
-      try {
-        const bytes = await readPieces(call.headers, call.body.bytes, BODIES_MAX * bodyBytesMax);
-        await pace();
-        const swaps = parseChanges(bytes, bodyBytesMax);
-        const outcomes = await makeAll(swaps, call);
-        const mayRead = tokenOf(call.principal).scopes.includes("plants:read");
-        return { status: 200, body: toBody(swaps, outcomes, mayRead) };
-      } finally {
-        release();
-      }
-    },
-  };
+  return makeAll;
 }
 
 /** The changes of a body. Throws what is wrong with it, before anything is changed. */

@@ -7,9 +7,8 @@ import type { Order, OrderedPage, Page } from "../store/page.ts";
 import type { ListQuery, PlantStore } from "../store/plants.ts";
 import type { PlantsFor, QueuedPlants } from "../store/queued-plants.ts";
 import { isFound } from "../domain/terms.ts";
-import { parseCursor, toCursor } from "./cursor.ts";
-import { linkTo } from "./link.ts";
-import type { LinkQuery } from "./link.ts";
+import { linkTo, parseCursor, toCursor } from "./cursor.ts";
+import type { LinkQuery } from "./cursor.ts";
 import type { Represent } from "./representation.ts";
 import type { Call, Handlers } from "./router.ts";
 

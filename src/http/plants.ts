@@ -37,7 +37,8 @@ const WHOLE_PATCH = ", and the answer would show what the patch leaves out: send
 const TRIES_MAX = 100;
 
 /** The operations on single plants. */
-export function plantHandlers({ plants, audit, bodyBytesMax }: PlantOptions): PlantHandlers {
+export function plantHandlers(options: PlantOptions): PlantHandlers {
+  const { plants, audit, bodyBytesMax } = options;
   const swap = createAuditedSwap(plants, audit);
 
   /** Reads a plant, checks the preconditions and stores what `decide` returns, all atomically. */
@@ -53,23 +54,7 @@ export function plantHandlers({ plants, audit, bodyBytesMax }: PlantOptions): Pl
   }
 
   return {
-    async createPlant(call) {
-      const plant = toNewPlant(call.body);
-      let response: HttpResponse | undefined;
-      // Built while the disk is busy, but sent only once the plant is on disk.
-      const whileWriting = () => {
-        response = toCreated(plant);
-      };
-      let outcome: "created" | "same";
-      try {
-        outcome = await plants.create(plant, { owner: ownerOf(call.principal), whileWriting });
-      } catch (reason) {
-        audit.failed(call, "created", plant.id, reason);
-        throw reason;
-      }
-      if (outcome === "created") audit.changed(call, "created", plant.id);
-      return response ?? toCreated(plant);
-    },
+    createPlant: (call) => create(call, options),
     getPlant: ({ parameters: { id }, headers }) => plants.find(asPlantId(id)).then((plant) => toFound(plant, headers)),
     async putPlant(call) {
       const { parameters, body } = call;
@@ -92,6 +77,21 @@ export function plantHandlers({ plants, audit, bodyBytesMax }: PlantOptions): Pl
       return { status: 204 };
     },
   };
+}
+
+async function create(call: Call<"createPlant">, { plants, audit }: PlantOptions): Promise<HttpResponse> {
+  const plant = toNewPlant(call.body);
+  let response: HttpResponse | undefined;
+  // Built while the disk is busy, but sent only once the plant is on disk.
+  const whileWriting = () => void (response = toCreated(plant));
+  try {
+    const outcome = await plants.create(plant, { owner: ownerOf(call.principal), whileWriting });
+    if (outcome === "created") audit.changed(call, "created", plant.id);
+  } catch (reason) {
+    audit.failed(call, "created", plant.id, reason);
+    throw reason;
+  }
+  return response ?? toCreated(plant);
 }
 
 function toCreated(plant: NewPlant): HttpResponse {

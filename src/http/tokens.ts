@@ -6,14 +6,14 @@ import { issueToken } from "../auth/issue.ts";
 import { parseEnd } from "../auth/token-end.ts";
 import { ownerOf, tokenOf } from "../auth/principal.ts";
 import type { RandomBytes } from "../auth/secret.ts";
-import { toTime, toTokenJson } from "../auth/token-json.ts";
+import { toSession, toTime, toTokenJson } from "../auth/token-json.ts";
 import type { Usage } from "../auth/usage.ts";
 import { PlantStoreError } from "../domain/errors.ts";
 import { TOKENS_PAGE_MAX } from "../store/tokens.ts";
 import type { TokenStore } from "../store/tokens.ts";
-import { unknownCursor } from "./cursor.ts";
-import { linkTo } from "./link.ts";
-import type { Handlers } from "./router.ts";
+import { linkTo, unknownCursor } from "./cursor.ts";
+import type { Call, Handlers } from "./router.ts";
+import type { HttpResponse } from "./wire/response.ts";
 
 type TokenOptions = Readonly<{
   tokens: TokenStore;
@@ -29,46 +29,24 @@ type TokenOptions = Readonly<{
 /** How many of the tokens revoked along with another to name in the log. All are counted. */
 const CHILDREN_LOGGED_MAX = 100;
 
-type TokenHandlers = Pick<Handlers, "listTokens" | "createToken" | "revokeToken">;
+type TokenHandlers = Pick<Handlers, "getSession" | "listTokens" | "createToken" | "revokeToken">;
 
-/** The operations on tokens. A token can only create tokens with no more scopes and no longer life than its own. */
-export function tokenHandlers({ tokens, usage, audit, random, now, onRevoke }: TokenOptions): TokenHandlers {
+const NO_STORE = { "cache-control": "no-store" };
+
+/** The operations on tokens, and what a token may know of itself. A token can only create tokens with no more scopes and no longer life than its own. */
+export function tokenHandlers(options: TokenOptions): TokenHandlers {
+  const { tokens, usage, audit, now, onRevoke } = options;
   return {
+    getSession: ({ principal }) => ({ status: 200, body: JSON.stringify(toSession(tokenOf(principal))), headers: NO_STORE }),
     async listTokens({ parameters: { limit, cursor } }) {
       const size = Math.min(limit, TOKENS_PAGE_MAX);
       const found = await tokens.list({ after: cursor, limit: size + 1 });
       if (!found) throw unknownCursor();
       const page: Schemas["TokenList"] = found.slice(0, size).map((token) => toTokenJson(usage.complete(token)));
       const next = found.length <= size ? {} : linkTo({ limit: size, cursor: page.at(-1)!.id });
-      return { status: 200, body: JSON.stringify(page), headers: { "cache-control": "no-store", ...next } };
+      return { status: 200, body: JSON.stringify(page), headers: { ...NO_STORE, ...next } };
     },
-    async createToken(call) {
-      const { body, headers, principal } = call;
-      const maker = tokenOf(principal);
-      const { name, scopes } = body;
-      const end = parseEnd(body, now());
-      const key = parseKey(headers.get("idempotency-key"));
-      const issuing = issueToken({
-        tokens,
-        random,
-        now,
-        name,
-        scopes,
-        maker,
-        owner: ownerOf(principal),
-        ...end,
-        once: key === undefined ? undefined : { key, makerSecret: parseBearer(headers.get("authorization")) },
-      });
-      const { token, secret, isRepeated } = await issuing.catch((reason: unknown) => {
-        // The response is lost, and the secret with it. If the token was created, its name is how to find it.
-        if (mayBeMade(reason)) audit.note("token_created", call, { tokenName: name, scopes, outcome: "unknown" });
-        throw reason;
-      });
-      const expires = token.expires === undefined ? {} : { expires: toTime(token.expires) };
-      if (!isRepeated) audit.note("token_created", call, { token: token.id, tokenName: name, scopes, ...expires, outcome: "done" });
-      const created: Schemas["CreatedToken"] = { ...toTokenJson(token), token: secret };
-      return { status: 200, body: JSON.stringify(created), headers: { "cache-control": "no-store" } };
-    },
+    createToken: (call) => create(call, options),
     async revokeToken(call) {
       const { id, children } = call.parameters;
       const revoking = tokens.revoke(id, now(), { cascade: children !== "keep" }, ownerOf(call.principal));
@@ -84,6 +62,25 @@ export function tokenHandlers({ tokens, usage, audit, random, now, onRevoke }: T
       return { status: 204 };
     },
   };
+}
+
+async function create(call: Call<"createToken">, { tokens, audit, random, now }: TokenOptions): Promise<HttpResponse> {
+  const { body, headers, principal } = call;
+  const { name, scopes } = body;
+  const end = parseEnd(body, now());
+  const key = parseKey(headers.get("idempotency-key"));
+  const once = key === undefined ? undefined : { key, makerSecret: parseBearer(headers.get("authorization")) };
+  const by = { maker: tokenOf(principal), owner: ownerOf(principal), once };
+  const issuing = issueToken({ tokens, random, now, name, scopes, ...end, ...by });
+  const { token, secret, isRepeated } = await issuing.catch((reason: unknown) => {
+    // The response is lost, and the secret with it. If the token was created, its name is how to find it.
+    if (mayBeMade(reason)) audit.note("token_created", call, { tokenName: name, scopes, outcome: "unknown" });
+    throw reason;
+  });
+  const expires = token.expires === undefined ? {} : { expires: toTime(token.expires) };
+  if (!isRepeated) audit.note("token_created", call, { token: token.id, tokenName: name, scopes, ...expires, outcome: "done" });
+  const created: Schemas["CreatedToken"] = { ...toTokenJson(token), token: secret };
+  return { status: 200, body: JSON.stringify(created), headers: NO_STORE };
 }
 
 /** Parses a String of RFC 9651, 3.3.3, as draft-ietf-httpapi-idempotency-key-header-07, 2.1, requires. */

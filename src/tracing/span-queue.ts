@@ -1,14 +1,7 @@
 import type { Metrics } from "../runtime/metrics.ts";
 import { createExporter } from "./exporter.ts";
-import type { ExporterOptions } from "./exporter.ts";
+import type { Exporter, ExporterOptions } from "./exporter.ts";
 import type { Span } from "./span.ts";
-
-/** Gathers spans and sends them to a collector. Never throws, and never waits for it, but when it is stopped. */
-export type SpanQueue = Readonly<{
-  add(span: Span): void;
-  /** Sends what is left, as far as that takes no longer than STOP_MS_MAX. */
-  stop(): Promise<void>;
-}>;
 
 type SpanQueueOptions = Omit<ExporterOptions, "stopped" | "stopping"> & Readonly<{ metrics: Metrics }>;
 
@@ -26,55 +19,61 @@ const GATHER_MS = 1000;
 
 const STOP_MS_MAX = 500;
 
-export function createSpanQueue({ metrics, ...options }: SpanQueueOptions): SpanQueue {
-  const spans = metrics.counter({
-    name: "plant_store_spans_total",
-    help: "Spans of traces: sent; dropped, if too many waited; failed, if the collector refused them or was away too long.",
-    labels: ["outcome"],
-  });
-  const counts = { sent: spans("sent"), dropped: spans("dropped"), failed: spans("failed") };
-  let waiting: Span[] = [];
-  let sending: Promise<void> | undefined;
-  let gathering: ReturnType<typeof setTimeout> | undefined;
-  const stopping = new AbortController();
-  const stopped = new AbortController();
-  const exportBatch = createExporter({ ...options, stopping: stopping.signal, stopped: stopped.signal });
-  metrics.gauge({ name: "plant_store_spans_waiting", help: "Spans that wait to be sent." }, () => waiting.length);
+/** Gathers spans and sends them to a collector. Never throws, and never waits for it, but when it is stopped. */
+export class SpanQueue {
+  readonly #counts: Record<"sent" | "dropped" | "failed", { value: number }>;
+  readonly #stopping = new AbortController();
+  readonly #stopped = new AbortController();
+  readonly #exportBatch: Exporter;
+  #waiting: Span[] = [];
+  #sending: Promise<void> | undefined;
+  #gathering: ReturnType<typeof setTimeout> | undefined;
 
-  function send(): void {
-    clearTimeout(gathering);
-    gathering = undefined;
-    if (waiting.length > 0) sending ??= sendAll().finally(() => (sending = undefined));
+  constructor({ metrics, ...options }: SpanQueueOptions) {
+    const spans = metrics.counter({
+      name: "plant_store_spans_total",
+      help: "Spans of traces: sent; dropped, if too many waited; failed, if the collector refused them or was away too long.",
+      labels: ["outcome"],
+    });
+    this.#counts = { sent: spans("sent"), dropped: spans("dropped"), failed: spans("failed") };
+    this.#exportBatch = createExporter({ ...options, stopping: this.#stopping.signal, stopped: this.#stopped.signal });
+    metrics.gauge({ name: "plant_store_spans_waiting", help: "Spans that wait to be sent." }, () => this.#waiting.length);
   }
 
-  async function sendAll(): Promise<void> {
-    while (waiting.length > 0 && !stopped.signal.aborted) {
-      const batch = waiting.slice(0, BATCH_MAX);
-      waiting = waiting.slice(BATCH_MAX);
-      const sent = await exportBatch(batch);
-      counts.sent.value += sent;
-      counts.failed.value += batch.length - sent;
+  readonly add = (span: Span): void => {
+    if (this.#waiting.length >= QUEUE_MAX) this.#counts.dropped.value += 1;
+    else this.#waiting.push(span);
+    if (this.#waiting.length >= BATCH_MAX) this.#send();
+    else this.#gathering ??= setTimeout(() => this.#send(), GATHER_MS).unref();
+  };
+
+  /** Sends what is left, as far as that takes no longer than STOP_MS_MAX. */
+  readonly stop = async (): Promise<void> => {
+    this.#stopping.abort();
+    const cut = setTimeout(() => this.#stopped.abort(), STOP_MS_MAX);
+    while (this.#waiting.length > 0 && !this.#stopped.signal.aborted) {
+      this.#send();
+      await this.#sending;
+    }
+    await this.#sending;
+    clearTimeout(cut);
+    this.#counts.dropped.value += this.#waiting.length;
+    this.#waiting = [];
+  };
+
+  #send(): void {
+    clearTimeout(this.#gathering);
+    this.#gathering = undefined;
+    if (this.#waiting.length > 0) this.#sending ??= this.#sendAll().finally(() => (this.#sending = undefined));
+  }
+
+  async #sendAll(): Promise<void> {
+    while (this.#waiting.length > 0 && !this.#stopped.signal.aborted) {
+      const batch = this.#waiting.slice(0, BATCH_MAX);
+      this.#waiting = this.#waiting.slice(BATCH_MAX);
+      const sent = await this.#exportBatch(batch);
+      this.#counts.sent.value += sent;
+      this.#counts.failed.value += batch.length - sent;
     }
   }
-
-  return {
-    add(span) {
-      if (waiting.length >= QUEUE_MAX) counts.dropped.value += 1;
-      else waiting.push(span);
-      if (waiting.length >= BATCH_MAX) send();
-      else gathering ??= setTimeout(send, GATHER_MS).unref();
-    },
-    async stop() {
-      stopping.abort();
-      const cut = setTimeout(() => stopped.abort(), STOP_MS_MAX);
-      while (waiting.length > 0 && !stopped.signal.aborted) {
-        send();
-        await sending;
-      }
-      await sending;
-      clearTimeout(cut);
-      counts.dropped.value += waiting.length;
-      waiting = [];
-    },
-  };
 }

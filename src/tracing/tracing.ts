@@ -12,7 +12,7 @@ import type { Sender } from "./otlp.ts";
 import { createRequestTracer } from "./request-tracer.ts";
 import type { RequestTracer } from "./request-tracer.ts";
 import { createSampler } from "./sampler.ts";
-import { createSpanQueue } from "./span-queue.ts";
+import { SpanQueue } from "./span-queue.ts";
 import type { Active } from "./request-trace.ts";
 import { traceStore } from "./traced-store.ts";
 import type { TraceSettings } from "./trace-settings.ts";
@@ -53,7 +53,7 @@ export function startTracing({ settings, operations, database, metrics, log }: T
     scope: { name: manifest.name, version: manifest.version },
   };
   let epochMs = performance.timeOrigin;
-  const queue = createSpanQueue({
+  const queue = new SpanQueue({
     url,
     headers,
     encode(spans) {

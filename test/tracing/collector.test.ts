@@ -1,7 +1,7 @@
 import { describe, expect, it } from "bun:test";
 import { createLog } from "../../src/runtime/log.ts";
 import { createMetrics } from "../../src/runtime/metrics.ts";
-import { createSpanQueue } from "../../src/tracing/span-queue.ts";
+import { SpanQueue } from "../../src/tracing/span-queue.ts";
 import { toExportRequest } from "../../src/tracing/otlp.ts";
 import type { Span } from "../../src/tracing/span.ts";
 import { findFreePort } from "../support/port.ts";
@@ -26,7 +26,7 @@ function openSender(url: string) {
   const logged: string[] = [];
   const log = createLog({ level: "debug", isTerminal: false, write: (line) => logged.push(line), now: Date.now });
   const encode = (spans: readonly Span[]) => toExportRequest(spans, SENDER, 0);
-  const sender = createSpanQueue({ url, headers: { "api-key": "key" }, encode, metrics, log, now: () => performance.now() });
+  const sender = new SpanQueue({ url, headers: { "api-key": "key" }, encode, metrics, log, now: () => performance.now() });
   async function counts(): Promise<Counts> {
     const families = await metrics.read();
     const samples = families.flatMap((family) => family.samples);
@@ -39,7 +39,7 @@ function openSender(url: string) {
     };
   }
   const events = () => logged.map((line) => (JSON.parse(line) as { event: string }).event);
-  return { ...sender, counts, events, logged };
+  return { add: sender.add, stop: sender.stop, counts, events, logged };
 }
 
 const unavailable = (headers: Record<string, string> = {}) => new Response(null, { status: 503, headers });
