@@ -39,23 +39,6 @@ describe("a connection ends", () => {
     expect(held.isGone()).toBe(true);
   });
 
-  it("when the response to a request that may be silent for ever is not read", async () => {
-    const held = hold({
-      room: 0,
-      answer(request) {
-        request.allowSilence(0);
-        return readAll(request);
-      },
-    });
-    held.say(post(10));
-    held.pass(1000);
-    expect(held.isGone()).toBe(false);
-    held.say("0123456789");
-    await settle();
-    held.pass(11);
-    expect(held.isGone()).toBe(true);
-  });
-
   for (const { what, answer } of [
     { what: "throws", answer: () => fault("bug") },
     { what: "rejects", answer: () => Promise.reject(new Error("bug")) },
@@ -110,13 +93,6 @@ describe("a connection ends", () => {
     held.receiveEnd();
     await settle();
     expect(held.sent()).toContain(" 200 ");
-    expect(held.isGone()).toBe(true);
-  });
-
-  it("after a response to HTTP/1.0 that asks for both", async () => {
-    const held = hold();
-    held.say("GET / HTTP/1.0\r\nConnection: keep-alive, close\r\n\r\n");
-    await settle();
     expect(held.isGone()).toBe(true);
   });
 });
@@ -191,6 +167,7 @@ describe("the work for input that comes a byte at a time grows no faster than th
     { what: "what is sent ahead", before: GET, unit: GET, length: 32_000 },
     { what: "a body", before: post(1_000_000), unit: "x", length: 60_000 },
     { what: "chunks", before: CHUNKED, unit: "1\r\nx\r\n", length: 60_000 },
+    { what: "zeros before the size of a chunk", before: CHUNKED, unit: "0", length: 2000 },
     { what: "an extension of a chunk", before: `${CHUNKED}1;`, unit: "x", length: 2000 },
     { what: "trailers", before: `${CHUNKED}0\r\n`, unit: "X: y\r\n", length: 4000 },
   ]) {

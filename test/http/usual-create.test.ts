@@ -8,25 +8,8 @@ import { below, openRandom, partsOf, pick, seedOf } from "../support/random.ts";
 
 const IDS = partsOf(`0|-0|7|-7|07|1.0|1e3|9007199254740993|999999999999999999|9223372036854775807|9223372036854775808|"7"|null`);
 const TEXTS = [
-  "x".repeat(3000),
-  "",
-  "Rosa",
-  "Ficus é",
-  "🌱",
-  "a\\nb",
-  "a\\u0041",
-  "\\ud800",
-  "\\\\",
-  '\\"',
-  "a\u0001b",
-  "a\tb",
-  "a\nb",
-  "a\u001fb",
-  "a\u007fb",
-  "\u2028",
-  "\ufeff",
-  'a,"b"',
-  "{}",
+  ...partsOf(String.raw`Rosa|Ficus é|🌱|a\nb|a\u0041|\ud800|\\|\"|a,"b"|{}`),
+  ...partsOf("x".repeat(3000) + "||a\u0001b|a\tb|a\nb|a\u001fb|a\u007fb|\u2028|\ufeff"),
 ];
 const SPACES = ["", "", "", " ", "  ", "\n"];
 

@@ -16,12 +16,9 @@ describe("an import of CSV", () => {
     { body: "id,name,tag\n1,a,x\n2,b,\n", why: "commas" },
     { body: "id;name;tag\n1;a;x\n2;b;\n", why: "semicolons" },
     { body: "id\tname\ttag\n1\ta\tx\n2\tb\t\n", why: "tabs" },
-    { body: "id,name,tag\n1,a,x\n2,b,", why: "no newline at the end" },
     { body: "id,name,tag\r\n1,a,x\r\n2,b,\r\n", why: "CRLF" },
-    { body: "id,name,tag\n1,a,x\r\n2,b,\r\n", why: "CRLF after a first line without it" },
     { body: "id,name,tag\r\n1,a,x\n2,b,\n", why: "CRLF on the first line only" },
     { body: "id,name,tag\n\n1,a,x\n\n\n2,b,\n\n", why: "blank lines" },
-    { body: "\uFEFFid,name,tag\n1,a,x\n2,b,\n", why: "a byte order mark" },
     { body: '\uFEFF"id","name","tag"\n1,a,x\n2,b,\n', why: "a byte order mark before a quoted name" },
     { body: "ID , Name,TAG\n1,a,x\n2,b,\n", why: "names in capitals, with spaces" },
     { body: "id,name,tag\n1,a,x\n2,b\n", why: "a row without its last cell" },
@@ -32,7 +29,6 @@ describe("an import of CSV", () => {
     { body: "catalogNumber,scientificName,tag\n1,a,x\n2,b,\n", why: "the terms of Darwin Core" },
     { body: "vernacularName,catalogNumber,tag\na,1,x\nb,2,\n", why: "only the common name" },
     { body: "catalogNumber,scientificName,vernacularName,tag\n1,a,,x\n2,,b,\n", why: "the common name if there is no other" },
-    { body: "catalogNumber,vernacularName,scientificName,tag\n1,,a,x\n2,b,,\n", why: "these columns in the other order" },
   ]) {
     it(`accepts ${why}`, async () => {
       const { summary, stored } = await storedFrom(body, CSV);
@@ -43,20 +39,15 @@ describe("an import of CSV", () => {
 
   for (const { cell, name, why } of [
     { cell: '"a,b"', name: "a,b", why: "a delimiter in quotes" },
-    { cell: '"a;b\tc"', name: "a;b\tc", why: "the other delimiters" },
     { cell: '"say ""hi"""', name: 'say "hi"', why: "quotes" },
     { cell: '"two\nlines"', name: "two\nlines", why: "a newline" },
     { cell: '"two\r\nlines"', name: "two\r\nlines", why: "CRLF" },
     { cell: " a ", name: " a ", why: "spaces" },
-    { cell: '" a "', name: " a ", why: "spaces in quotes" },
     { cell: "", name: "", why: "an empty cell as an empty name" },
-    { cell: '""', name: "", why: "the same in quotes" },
     { cell: "a\0b", name: "a\0b", why: "U+0000" },
     { cell: "Straße 🌿 שלום", name: "Straße 🌿 שלום", why: "letters of all kinds" },
     { cell: "\uFEFFa", name: "\uFEFFa", why: "U+FEFF at the beginning of a cell" },
-    { cell: "null", name: "null", why: "the word null" },
     { cell: "=1+1", name: "=1+1", why: "a formula" },
-    { cell: "# no comment", name: "# no comment", why: "a number sign" },
     { cell: "a'b\\n", name: "a'b\\n", why: "single quotes and backslashes" },
   ]) {
     it(`keeps ${why}`, async () => {
@@ -65,50 +56,28 @@ describe("an import of CSV", () => {
     });
   }
 
-  for (const { header, rows, unused, why } of [
-    { header: "tag,extra,name,id", rows: "x,1,a,1\n,2,b,2\n", unused: ["extra"], why: "an unknown column" },
-    {
-      header: " Location ,id,name,,tag,Höhe",
-      rows: ",1,a,,x,\n",
-      unused: ["Location", "column 4", "Höhe"],
-      why: "several, by name or position",
-    },
-    { header: "id,name,name,ID,tag", rows: "1,a,b,2,x\n", unused: ["name", "ID"], why: "a name that is there twice" },
-    { header: "id,scientificName,vernacularName", rows: "1,a,\n2,,b\n", unused: [], why: "no common name that was used or is empty" },
-    {
-      header: "id,scientificName,vernacularName",
-      rows: "1,a,c\n2,b,d\n",
-      unused: ["vernacularName"],
-      why: "common names that were not used",
-    },
-    { header: `id,name,${"é".repeat(200)}`, rows: "1,a,\n", unused: ["é".repeat(100)], why: "the beginning of a long name" },
-  ]) {
+  const DWC = "id,scientificName,vernacularName";
+  for (const [why, header, rows, unused] of [
+    ["an unknown column", "tag,extra,name,id", "x,1,a,1\n,2,b,2\n", ["extra"]],
+    ["several, by name or position", " Location ,id,name,,tag,Höhe", ",1,a,,x,\n", ["Location", "column 4", "Höhe"]],
+    ["a name that is there twice", "id,name,name,ID,tag", "1,a,b,2,x\n", ["name", "ID"]],
+    ["no common name that was used or is empty", DWC, "1,a,\n2,,b\n", []],
+    ["common names that were not used", DWC, "1,a,c\n2,b,d\n", ["vernacularName"]],
+    ["the beginning of a long name", `id,name,${"é".repeat(200)}`, "1,a,\n", ["é".repeat(100)]],
+  ] as const) {
     it(`names what is not imported: ${why}`, async () => {
       const { summary } = await storedFrom(`${header}\n${rows}`, CSV);
-      expect(summary.unusedColumns).toEqual(unused);
+      expect(summary.unusedColumns).toEqual([...unused]);
       expect(summary.refused).toBe(0);
     });
   }
-
-  it("names the first hundred of many unused columns", async () => {
-    const { unusedColumns } = await importAll(`id,name,${Array.from({ length: 5000 }, (_, at) => `c${at}`).join(",")}\n1,a\n`, CSV);
-    expect(unusedColumns).toEqual(Array.from({ length: 100 }, (_, at) => `c${at}`));
-  });
 
   it("distinguishes an empty tag in quotes from no tag", async () => {
     const { stored } = await storedFrom('id,name,tag\n1,a,\n2,a,""\n3,a\n', CSV);
     expect(stored).toBe('{"id":1,"name":"a"}\n{"id":2,"name":"a","tag":""}\n{"id":3,"name":"a"}\n');
   });
 
-  for (const body of [
-    "\n\n",
-    "1,Aloe\n",
-    "id,tag\n1,x\n",
-    "name,tag\nx,y\n",
-    "identifier,names\n1,x\n",
-    "id|name\n1|x\n",
-    '"id,name\n1,x\n',
-  ]) {
+  for (const body of ["\n\n", "1,Aloe\n", "id,tag\n1,x\n", "identifier,names\n1,x\n", "id|name\n1|x\n", '"id,name\n1,x\n']) {
     it(`refuses ${JSON.stringify(body)}, whose first line does not name id and name`, async () => {
       const response = await post(body, CSV);
       expect(response.status).toBe(400);
@@ -116,16 +85,12 @@ describe("an import of CSV", () => {
     });
   }
 
-  for (const { body, query, says } of [
-    {
-      body: "name,tag\n",
-      query: "",
-      says: "column `id`: name it, as in id,name,tag, or choose one with `idColumn`, as in column 1, or have ids made",
-    },
-    { body: "id,tag\n", query: "", says: "column `name`: name it, as in id,name,tag, or choose one with `nameColumn`, as in column 2." },
-    { body: "x,tag\n", query: "?ids=content", says: "column `name`: name it" },
-    { body: "x,tag\n", query: "", says: "columns `id` and `name`: name them" },
-  ]) {
+  for (const [body, query, says] of [
+    ["name,tag\n", "", "column `id`: name it, as in id,name,tag, or choose one with `idColumn`, as in column 1, or have ids made"],
+    ["id,tag\n", "", "column `name`: name it, as in id,name,tag, or choose one with `nameColumn`, as in column 2."],
+    ["x,tag\n", "?ids=content", "column `name`: name it"],
+    ["x,tag\n", "", "columns `id` and `name`: name them"],
+  ] as const) {
     it(`says which column is missing, and what to do: ${body.trimEnd()}${query}`, async () => {
       const { message } = (await (await post(body, { ...CSV, query })).json()) as { message: string };
       expect(message).toStartWith(`The first line does not name the ${says}`);
@@ -134,8 +99,6 @@ describe("an import of CSV", () => {
 
   for (const { query, says } of [
     { query: "idColumn=", says: "No column is taken for the id: choose one with `idColumn`, as in column 1, or have ids made" },
-    { query: "guess=true", says: "No column is taken for the id: choose one with `idColumn`" },
-    { query: "nameColumn=", says: "No column is taken for the name: choose one with `nameColumn`, as in column 2." },
     { query: "idColumn=&nameColumn=", says: "No column is taken for the id, and none for the name: choose them" },
     { query: "nameColumn=column%209", says: "The file has no column that was asked for: check its name, or give its position" },
   ]) {
@@ -155,18 +118,11 @@ describe("an import of CSV", () => {
   const LINES = ["id,name,tag", "1,Rosa canina,wild", "2,Salix alba,wet", ""];
   for (const { body, query = "", why } of [
     { body: LINES.join(""), why: "without its line ends" },
-    { body: `\ufeff${LINES.join("")}`, why: "with a mark of UTF-8" },
-    { body: LINES.join(" "), why: "with spaces for line ends" },
-    { body: `${LINES.join("")}\n`, why: "with an end of the one line" },
-    { body: "id,name1,Rosa canina2,Salix alba", why: "of two columns" },
     { body: "name;id1;Rosa", why: "of a single plant, with semicolons" },
     { body: "name,tagRosa,wildSalix,wet", query: "?ids=content", why: "without ids" },
     { body: "Nr,Pflanze,Gruppe1,Rose,rot2,Tulpe,gelb", query: "?guess=true", why: "with other headings" },
-    { body: "Nr,Pflanze1,Rose2,Tulpe", query: "?guess=true", why: "with two other headings" },
     { body: '"id","name","tag""1","Rosa","wild""2","Salix","wet"', why: "with all cells in quotes" },
-    { body: 'id,name,tag"1","Rosa","wild"', why: "with its heading without quotes" },
     { body: `id,name,tag${"1,Rosa canina,wild".repeat(10_000)}`, why: "of thousands of plants" },
-    { body: "id,name,tag,Location\n\n", why: "that has no rows, and other columns" },
     { body: LINES.slice(1).join(""), query: "?header=absent", why: "that begins with a plant" },
     { body: "Rosa,wildSalix,wet", query: "?header=absent&guess=true&ids=content", why: "that begins with a plant and has no ids" },
   ]) {
@@ -182,38 +138,22 @@ describe("an import of CSV", () => {
   for (const { row, error, text, why } of [
     { row: "1", error: 40005, text: "`name`", why: "a row without the cell of its name" },
     { row: ",x", error: 40005, text: "`id`", why: "an empty id" },
-    { row: '"",x', error: 40005, text: "`id`", why: "an empty id in quotes" },
     { row: "abc,x", error: 40005, text: "`id`", why: "an id that is a word" },
-    { row: "0x1,x", error: 40005, text: "`id`", why: "a hexadecimal id" },
     { row: "1.5,x", error: 40005, text: "`id`", why: "an id with a fraction" },
     { row: "4.00638E+12,x", error: 40005, text: "as text", why: "an id that a spreadsheet has shortened" },
     { row: "9007199254740992.0,x", error: 40005, text: "as text", why: "one that pandas has made a float" },
-    { row: "-9.223372036854775E18,x", error: 40005, text: "as text", why: "one that Java has made a float" },
     { row: '" 4,00638e+012",x', error: 40005, text: "as text", why: "one that a spreadsheet in German has shortened" },
-    { row: "123456789012345680 (rounded to 15 digits by Excel),x", error: 40005, text: "`id`", why: "an id with words behind it" },
-    {
-      row: "1.000,x",
-      error: 40005,
-      text: "separators of thousands",
-      why: "an id that may be a thousand, as a spreadsheet in German writes it",
-    },
+    { row: "1.000,x", error: 40005, text: "separators of thousands", why: "an id that may be a thousand in German" },
     { row: "9223372036854775808,x", error: 40005, text: "`id`", why: "an id of 2^63" },
     { row: [0x31, 0x2c, 0xff], error: 40004, text: "Unicode", why: "a name that is not UTF-8" },
     { row: [0x31, 0x2c, 0x78, 0x2c, 0xc3], error: 40004, text: "Unicode", why: "a tag that is not UTF-8" },
-    { row: [0xff, 0x2c, 0x78], error: 40005, text: "`id`", why: "an id that is not UTF-8" },
     { row: '1,a"b', error: 40009, text: "quotes", why: "a quote in a cell without quotes" },
-    { row: '1,Rosa "Peace" x', error: 40009, text: "quotes", why: "two of them" },
     { row: '1,"a"b', error: 40009, text: "quotes", why: "text after a quoted cell" },
-    { row: '1,"a" "b"', error: 40009, text: "quotes", why: "two quoted texts in a cell" },
     { row: '1,5" pot', error: 40009, text: "quotes", why: "inches" },
     { row: `1,${"x".repeat(70_000)}`, error: 41300, text: "65536", why: "a row of 70,000 bytes" },
-    { row: `1,${"x".repeat(500_000)}`, error: 41300, text: "131172", why: "a row of 500,000 bytes" },
     { row: `1,"${"x".repeat(100_000)}"`, error: 41300, text: "65536", why: "a quoted cell of 100,000 bytes" },
     { row: "1,a,x,more", error: 40009, text: "has 4 cells for 3 columns", why: "one cell too many" },
-    { row: '1,a,x,,,"more",,', error: 40009, text: "has 6 cells for 3 columns", why: "one after empty ones" },
     { row: '1,"a', error: 40009, text: "is not closed", why: "a quote that is never closed" },
-    { row: '1,a,"', error: 40009, text: "is not closed", why: "one that opens at the end of its line" },
-    { row: `1,"${"x".repeat(60_000)}`, error: 40009, text: "is not closed", why: "one with much text after it" },
     { row: `1,"${"\n".repeat(140_000)}`, error: 40009, text: "is not closed", why: "one with more after it than a row may have" },
     { row: "5,another", error: 40900, text: "another plant", why: "a used id" },
   ] as const) {

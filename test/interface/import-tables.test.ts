@@ -4,10 +4,8 @@ import type { ImportSummary } from "../../src/files/import.ts";
 import { checkFile } from "../../web/import/check-file.ts";
 import { openFile } from "../../web/import/open-file.ts";
 import { expectConform } from "../support/conform.ts";
-import { openSocket } from "../support/raw-http.ts";
 import { startTestService } from "../support/service.ts";
 import { bytesOf, clean, IMPORT, openTransfers } from "../support/transfers.ts";
-import { until } from "../support/until.ts";
 
 const service = await startTestService();
 afterAll(() => service.stop());
@@ -77,9 +75,7 @@ describe("the encoding of an import", () => {
     ["may be UTF-16 with its mark", utf16(TABLE), "", PLANTS],
     ["may be UTF-16 in the other order", utf16(TABLE, { isBigEndian: true }), "", PLANTS],
     ["refuses the one row with the first half of a pair", utf16("id;name\n1;a\ud83cb\n2;🌿\n"), "", "2,🌿", [2]],
-    ["refuses the one row with the second half of a pair", utf16("id;name\n1;a\udf3fb\n2;🌿\n"), "", "2,🌿", [2]],
     ...LONG.map((name): Reading => ["loses no pair of UTF-16 between two pieces", utf16(`id;name\n1;${name}\n`), "", `1,${name}`]),
-    ["takes no half of a letter at the end", utf16("id;name\n1;Acer\n2;Aloe").subarray(0, -1), "", "1,Acer", [3]],
     ["is guessed as Windows-1252 if the first letter beyond ASCII is not UTF-8", GERMAN, GUESS, "1,Bärlauch,3 €|2,weiß–rosa"],
     ["remains UTF-8 if the first letter beyond ASCII is", LATER, GUESS, "1,ä|3,ö", [3]],
     ...[GUESS, SAID, `${GUESS}&ids=content`].map((query): Reading => [
@@ -96,10 +92,7 @@ describe("the encoding of an import", () => {
     ...[
       ["Windows-1251, as in Russia", "d0eee7e0", "c4f3e1"],
       ["Windows-1253, as in Greece", "d1fce4ef", "c5ebdc"],
-      ["GB 18030, as in China", "d2f8d0d3", "d2f8"],
       ["Shift-JIS, as in Japan", "8df7", "b7ab"],
-      ["that of old Macs", "4d9f6c6c6572", "e4"],
-      ["that of DOS", "42846c", "e1"],
     ].map(([what, ...names]): Reading => {
       const [name, short] = names.map((hex) => [...Buffer.from(hex, "hex")]);
       const file = bytesOf("id,name\n1,Acer\n2,", name!, "\n3,", short!, "\n4,Rosa\n");
@@ -119,7 +112,6 @@ describe("the encoding of an import", () => {
     ],
     ["is what the sender says", bytesOf("id,name\n1,", [0xd0, 0xee, 0xe7, 0xe0], "\n"), SAID, "1,Ðîçà"],
     ["is not guessed unless asked", windows1252("id,name\n1,ä\n"), "", "", [2]],
-    ["is not guessed if it is said", windows1252("id,name\n1,ä\n"), `${GUESS}&encoding=utf-8`, "", [2]],
   ]);
 
   it("is in the summary if it is not UTF-8", async () => {
@@ -142,7 +134,6 @@ describe("the separator of an import", () => {
   testReadings(0, [
     ["is not a comma in quotes", '"Name, botanisch, ganz, genau";"id";name\nx;1;Acer\n', "", "1,Acer"],
     ["may be named in a line of Excel", "sep=;\r\nid;name\n1;Acer\n", "", "1,Acer"],
-    ["is what that line says", '"sep=;"\nid;name,a,b,c\n1;Acer\n', "?nameColumn=column 2", "1,Acer"],
     ["is found after empty lines", "\r\n\r\nid;name\n1;Acer\n", "", "1,Acer"],
   ]);
 });
@@ -154,13 +145,9 @@ describe("the columns of an import", () => {
     "N°;Nom de la plante;Famille",
     "Número;Nombre científico;Familia",
     "gbifID;species;family",
-    "Catalog number;Scientific name;Tags",
-    "taxonID;scientificName;tag",
     "番号;植物名;分类",
-    "номер;название;группа",
     "番号;名前;分類",
     "Id.;Name:;(Tag)",
-    "#;Plant;Group",
     "ID;PLANT_NAME;Tags",
   ])
     it(`are guessed: ${header}`, async () => {
@@ -179,7 +166,6 @@ describe("the columns of an import", () => {
     ["that we know count more than a guess", "Nr,id,Species,name\n1,2,x,Acer\n", GUESS, "2,Acer"],
     ["called # count less than another number", "#,Nr.,name,-\n1,7,Acer,x\n", GUESS, "7,Acer"],
     ["of GBIF with its own number count more than that of the collection", GBIF, GUESS, "4711,Acer"],
-    ["of GBIF with its own number count less than id", "gbifID,id,name\n4711,2,Acer\n", GUESS, "2,Acer"],
     ["of GBIF with its own number count only in a guess", "gbifID,catalogNumber,name\n4711,3,Acer\n", "", "3,Acer"],
     ["are chosen by name or position", FIVE, CHOSEN, "1,c,d"],
     ["are left out", FIVE, "?tagColumn=", "1,a"],
@@ -213,11 +199,9 @@ describe("a file whose first line is a plant", () => {
   testReadings(40009, [
     ["has the id, name and tag in this order", TABLE, ABSENT, PLANTS],
     ["may have its columns elsewhere", "tree,Acer,1\n,Rosa,2\n", `${ABSENT}&idColumn=column 3&tagColumn=column 1`, PLANTS],
-    ["may have others between them", "1,x,Acer,tree\n2,x,Rosa,\n", `${ABSENT}&nameColumn=column 3&tagColumn=column 4`, PLANTS],
     ["may have no ids", "Acer,tree\nRosa\n", `${ABSENT}&idColumn=&firstId=1`, PLANTS],
     ["has a column for each field even where its first row ends before", "1,Acer\n2,Rosa,tree\n", LATE, "8,Acer|9,Rosa,tree"],
     ["is guessed to have no ids if its first cell is none", "Acer,tree\nRosa\n", `${ABSENT}&guess=true&firstId=1`, PLANTS],
-    ["is guessed to have ids if its first cell is empty", ",Acer,tree\n2,Rosa\n", `${ABSENT}&guess=true&firstId=1`, PLANTS],
     ["may come after a line of Excel", `sep=,\n${TABLE}`, ABSENT, PLANTS],
     ["loses no row to a faulty one", `3,"a" b\n4,"open\n${TABLE}5,Tilia,tree,lawn\n`, ABSENT, PLANTS, [1, 2, 5]],
     ["may be of empty lines", "\n\n", ABSENT, ""],
@@ -296,14 +280,15 @@ describe("an import of gzip", () => {
   const MEMBER = pack("2,b\n");
 
   it("is unpacked, also in several parts", async () => {
-    expect((await storedFrom(Buffer.concat([PACKED, MEMBER]), packed)).summary).toMatchObject({ created: 2 });
-    expect((await storedFrom(PACKED, { ...packed, headers: { "content-encoding": "X-GZIP" } })).summary).toMatchObject({ created: 1 });
+    for (const [coding, body, created] of [
+      ["gzip", Buffer.concat([PACKED, MEMBER]), 2],
+      ["X-GZIP", PACKED, 1],
+    ] as const)
+      expect((await storedFrom(body, { ...CSV, headers: { "content-encoding": coding } })).summary).toMatchObject({ created });
   });
 
   for (const [why, zeros, behind] of [
-    ["a zero", 1, ""],
     ["many zeros", 100_000, ""],
-    ["something else behind zeros", 10, "x"],
     ["a member behind zeros, which gzip ignores", 10, PACKED],
     ["something else behind many zeros", 100_000, "x"],
   ] as const)
@@ -340,9 +325,7 @@ describe("an import of gzip", () => {
   const MANY = 500_000;
   for (const [what, type, text] of [
     ["lines that are no JSON", "application/x-ndjson", "x\n".repeat(MANY)],
-    ["rows without an id", "text/csv", `id,name\n${",\r".repeat(MANY)}`],
     ["rows of UTF-16", "text/csv", utf16(`id,name\n${"1\n".repeat(MANY)}`)],
-    ["rows of UTF-16 in the other order", "text/csv", utf16(`id,name\n${"1\n".repeat(MANY)}`, { isBigEndian: true })],
   ] as const)
     it(`refuses more than 4 lines for each byte, and reads few of them: ${what}`, async () => {
       const own = await startTestService();
@@ -362,32 +345,17 @@ describe("an import of gzip", () => {
     ] as const)
       expect(await (await post(pack(table), { ...packed, query: "?dryRun=true" })).json()).toMatchObject({ read, refused: 0 });
   });
-
-  it("ends with its connection", async () => {
-    const socket = await openSocket(service.url);
-    const head = `POST /plants/import HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${service.token}\r\n`;
-    socket.write(`${head}Content-Type: text/csv\r\nContent-Encoding: gzip\r\nContent-Length: 1000\r\n\r\n`);
-    socket.write(PACKED.subarray(0, 8));
-    await Bun.sleep(300);
-    const before = service.logged.length;
-    socket.destroy();
-    await until("The log has its end", () => service.logged.slice(before).some((line) => line.includes('"outcome":"incomplete_body"')));
-    expect(service.logged.join("")).not.toContain("unexpected_error");
-  });
 });
 
 describe("a quoted cell of an import", () => {
   for (const [why, table, names, query = ""] of [
     ["a row with an id", 'id,name,tag\n9,"list:\n5,Evil,tree\nend",x\n', ["list:\n5,Evil,tree\nend"]],
-    ["a row that ends in CRLF", 'id,name,tag\r\n9,"a\r\n5,Evil,tree\r\n",x\r\n', ["a\r\n5,Evil,tree\r\n"]],
     ["a row with quotes", 'id,name\n9,"\n5,""Evil""\n6,"\n', ['\n5,"Evil"\n6,']],
     ["rows, in a column that is not imported", 'id,name,note\n9,a,"x\n5,Evil,tree\n7,b,"\n', ["a"]],
-    ["rows with another separator", 'id;name\n9;"a\n5;Evil\nb"\n', ["a\n5;Evil\nb"]],
     ["rows without ids", 'name,tag\n"Rose\nEvil,red\nTulip,yellow",x\n', ["Rose\nEvil,red\nTulip,yellow"], "&ids=content"],
     ["rows, in a file without a heading", '9,"a\n5,Evil\nb"\n', ["a\n5,Evil\nb"], "&header=absent"],
     ["what two odd quotes hold", 'id,name,tag\n1,"Rose,red\n2,Tulip",yellow\n', ["Rose,red\n2,Tulip"]],
     ["a row, beside too many cells", 'id,name,tag\n9,"list:\n5,Evil,tree\nend",x,more\n', []],
-    ["a row, in the place of the id", 'id,name\n"9\n5,Evil\n",x\n', []],
     ["an id and a line end, which are no id", 'id,name\n"9\n",x\n', []],
   ] as ReadonlyArray<readonly [why: string, table: string, names: readonly string[], query?: string]>)
     it(`is one cell, whatever is in it: ${why}`, async () => {

@@ -27,11 +27,6 @@ describe("POST /plants", () => {
     await expectConform(CREATE, response);
   });
 
-  it("leaves out a tag that was not sent", async () => {
-    const response = await service.post('{"id":2,"name":"Ginkgo biloba"}');
-    expect(await response.text()).toBe('{"name":"Ginkgo biloba"}');
-  });
-
   it("answers the same plant again with 200 and the same ETag", async () => {
     const first = await service.post('{"id":3,"name":"Aloe vera","tag":"Asphodelaceae"}');
     const second = await service.post('{ "tag":"Asphodelaceae", "name":"Aloe vera", "id":3.0, "note":"again" }');
@@ -60,20 +55,16 @@ describe("POST /plants", () => {
 });
 
 describe("an id", () => {
-  for (const { text, id } of [
-    { text: "9223372036854775807", id: 2n ** 63n - 1n },
-    { text: "-9223372036854775808", id: -(2n ** 63n) },
-    { text: "9007199254740993", id: 2n ** 53n + 1n },
-    { text: "0", id: 0n },
-    { text: "-0", id: 0n },
-    { text: "-1", id: -1n },
-    { text: "11.0", id: 11n },
-    { text: "12e3", id: 12_000n },
-    { text: "150e-1", id: 15n },
-    { text: "9.223372036854775807e18", id: 2n ** 63n - 1n },
-    { text: "0e999999999", id: 0n },
-    { text: `17${"0".repeat(20_000)}e-20000`, id: 17n },
-  ]) {
+  for (const [text, id] of [
+    ["9223372036854775807", 2n ** 63n - 1n],
+    ["-9223372036854775808", -(2n ** 63n)],
+    ["9007199254740993", 2n ** 53n + 1n],
+    ["-0", 0n],
+    ["150e-1", 15n],
+    ["9.223372036854775807e18", 2n ** 63n - 1n],
+    ["0e999999999", 0n],
+    [`17${"0".repeat(20_000)}e-20000`, 17n],
+  ] as const) {
     it(`${text.slice(0, 30)} is accepted and stored exactly`, async () => {
       const response = await service.post(`{"id":${text},"name":"exact"}`);
       expect(response.status).toBe(200);
@@ -83,7 +74,7 @@ describe("an id", () => {
   }
 
   const BAD_IDS = ["9223372036854775808", "-9223372036854775809", "1.5", "1e-3", "0.99999999999999999999", "1.00000000000000000001"];
-  for (const text of [...BAD_IDS, "1e400", "1e999999999", "-1e999999999999999999999", '"1"', "true", "null", "[1]", "{}"]) {
+  for (const text of [...BAD_IDS, "1e400", "-1e999999999999999999999", '"1"', "null"]) {
     it(`${text} is refused and the message names the field`, async () => {
       const { message } = await expectRefused(await service.post(`{"id":${text},"name":"x"}`), "invalid_body");
       expect(message).toContain("`id`");
@@ -97,16 +88,12 @@ describe("a body", () => {
   for (const { body, code, why } of [
     { body: '{"id":01,"name":"x"}', code: "malformed_json", why: "with a leading zero" },
     { body: "{'id':1}", code: "malformed_json", why: "in single quotes" },
-    { body: '{"id":1,"name":"x","y":NaN}', code: "malformed_json", why: "with NaN" },
     { body: `{"id":1,"name":"x","x":${'{"a":'.repeat(9000)}1${"}".repeat(9000)}}`, code: "nested_too_deep", why: "nested 9,000 deep" },
     { body: '{"id":1,"name":"x","name":"y"}', code: "duplicate_key", why: "with name twice" },
-    { body: '{"id":1,"id":1,"name":"x"}', code: "duplicate_key", why: "with the same id twice" },
-    { body: '{"id":1,"name":"x","na\\u006de":"x"}', code: "duplicate_key", why: "with name twice, once escaped" },
     { body: '{"id":1,"name":"x","__proto__":1,"__proto__":2}', code: "duplicate_key", why: "with __proto__ twice" },
     { body: "{}", code: "invalid_body", why: "without anything" },
     { body: '{"__proto__":{"id":1,"name":"x"}}', code: "invalid_body", why: "with its fields in __proto__" },
     { body: '{"id":1,"name":"\\ud800"}', code: "invalid_unicode", why: "with a lone surrogate in the name" },
-    { body: '{"id":1,"name":"x","tag":"\\udc00x"}', code: "invalid_unicode", why: "with a lone surrogate in the tag" },
   ] as const) {
     it(`${why} is refused as ${code}`, async () => {
       await expectRefused(await service.post(body), code);
@@ -115,9 +102,7 @@ describe("a body", () => {
 
   for (const { bytes, why } of [
     { bytes: [0xff], why: "a byte that is never UTF-8" },
-    { bytes: [0xc0, 0x80], why: "an overlong NUL" },
     { bytes: [0xed, 0xa0, 0x80], why: "an encoded surrogate" },
-    { bytes: [0xf4, 0x90, 0x80, 0x80], why: "a code point above U+10FFFF" },
     { bytes: [0xf0, 0x9f, 0x8c], why: "a character cut short" },
   ]) {
     it(`with ${why} is refused as invalid_unicode`, async () => {
@@ -129,10 +114,8 @@ describe("a body", () => {
   for (const { body, field } of [
     { body: '{"name":"x"}', field: "id" },
     { body: '{"id":1}', field: "name" },
-    { body: '{"id":1,"name":null}', field: "name" },
     { body: '{"id":1,"name":5}', field: "name" },
     { body: '{"id":1,"name":"x","tag":null}', field: "tag" },
-    { body: '{"id":1,"name":"x","tag":["y"]}', field: "tag" },
   ]) {
     it(`${body} is refused and the message names ${field}`, async () => {
       const { message } = await expectRefused(await service.post(body), "invalid_body");
@@ -144,10 +127,7 @@ describe("a body", () => {
     { body: deep(32), name: "deep", why: "nested 32 deep" },
     { body: '\uFEFF{"id":21,"name":"bom"}', name: "bom", why: "after a byte order mark" },
     { body: ' \r\n\t{"id" : 22 , "name":"space"}\n', name: "space", why: "surrounded by white space" },
-    { body: '{"id":23,"name":""}', name: "", why: "with an empty name" },
-    { body: '{"id":24,"name":"a\\u0000b"}', name: "a\0b", why: "with U+0000 in the name" },
     { body: '{"id":25,"name":"\\ud83c\\udf3f"}', name: "🌿", why: "with an escaped pair of surrogates" },
-    { body: '{"id":26,"name":"שלום \u202E🌿"}', name: "שלום \u202E🌿", why: "with text from right to left" },
     { body: '{"id":27,"name":"open","x":{"a":1,"a":2},"y":1e999,"z":"\\ud800"}', name: "open", why: "with unknown fields" },
     { body: '{"id":28,"name":"proto","__proto__":null,"constructor":1}', name: "proto", why: "with keys that objects inherit" },
   ]) {
@@ -162,11 +142,8 @@ describe("a body", () => {
 describe("the size of a body", () => {
   const ofSize = (bytes: number) => `{"id":30,"name":"${"x".repeat(bytes - 19)}"}`;
 
-  it("of 65,536 bytes is accepted", async () => {
+  it("of 65,536 bytes is accepted, and of one more refused", async () => {
     expect((await service.post(ofSize(65_536))).status).toBe(200);
-  });
-
-  it("of 65,537 bytes is refused", async () => {
     await expectRefused(await service.post(ofSize(65_537)), "body_too_large");
   });
 
@@ -184,12 +161,6 @@ describe("the size of a body", () => {
       "body_too_large",
     );
     expect(sent).toBeLessThan(1_000_000);
-  });
-
-  it("may be left undeclared", async () => {
-    const body = new Response('{"id":31,"name":"chunked"}').body!;
-    const response = await service.request("/plants", { method: "POST", body, headers: { "content-type": "application/json" } });
-    expect(await response.text()).toBe('{"name":"chunked"}');
   });
 });
 
@@ -209,10 +180,4 @@ describe("the headers of a body", () => {
       expect((await service.post(PLANT, { "content-type": type })).status).toBe(200);
     });
   }
-
-  it("an Accept that excludes JSON still gets JSON", async () => {
-    const response = await service.post(PLANT, { accept: "text/html" });
-    expect(response.headers.get("content-type")).toBe("application/json");
-    expect(response.status).toBe(200);
-  });
 });

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import fc from "fast-check";
 import { asPlantId } from "../../src/domain/plant.ts";
-import type { NewPlant } from "../../src/domain/plant.ts";
 import { isFound, tokenize, withoutImplied } from "../../src/domain/terms.ts";
 import { expectConform } from "../support/conform.ts";
 import { seedOf } from "../support/random.ts";
@@ -71,31 +70,23 @@ describe("q of GET /plants", () => {
     { q: "elic", ids: [], why: "not the middle of a word" },
     { q: "monstera aloe", ids: [], why: "only names that have all words" },
     { q: "杏", ids: [7], why: "a Chinese character inside a word" },
-    { q: "銀", ids: [7, 8], why: "a Chinese character after Latin letters" },
     { q: `${"x".repeat(99)}yqqq tai`, ids: [10], why: "a longer one by its first 100" },
     { q: `${"x".repeat(99)}z`, ids: [], why: "not a word whose 100th character differs" },
     { q: "Platanus x hispanica", ids: [16], why: "a hybrid whose sign is typed as x" },
-    { q: "platanus ×orient", ids: [17], why: "one whose sign is typed" },
     { q: "Platanus × acerifolia", ids: [18], why: "one that is stored with an x" },
     { q: "platanus X", ids: [16, 17, 18], why: "all hybrids of a genus, whose x may also begin a word" },
     { q: "x Cupro", ids: [19], why: "a hybrid genus" },
     { q: "x", ids: [10, 18], why: "a single x as the beginning of a word" },
-    { q: "x X", ids: [10, 18], why: "so is one that is typed twice" },
     { q: "aloe\0vera", ids: [15], why: "words that have U+0000 between them" },
     { q: '"quoted"', ids: [11], why: "quotes are plain text" },
-    { q: '"monstera deliciosa', ids: [0], why: "so is a single quotation mark" },
     { q: '"deliciosa monstera"', ids: [0], why: "quotes do not make a phrase" },
     { q: "deli*", ids: [0, 1], why: "so is * after a beginning" },
-    { q: "monstera AND ginkgo", ids: [], why: "so is AND" },
     { q: "monstera OR ginkgo", ids: [], why: "so is OR" },
-    { q: "monstera NOT deliciosa", ids: [], why: "so is NOT" },
     { q: "NEAR(monstera deliciosa, 2)", ids: [], why: "so is NEAR" },
     { q: "near AND or Not", ids: [11], why: "these are found as words" },
-    { q: "^monstera", ids: [0, 1], why: "so is ^" },
     { q: "a:b c-d -up", ids: [11], why: "so is -" },
     { q: "{monstera} + 'deliciosa' \\", ids: [0], why: "so are all other signs" },
     { q: "%", ids: NAMES.map((_, id) => id), why: "every plant if there is no word" },
-    { q: "", ids: NAMES.map((_, id) => id), why: "every plant if q is empty" },
   ]) {
     it(`${JSON.stringify(q.slice(0, 40))} finds ${why}`, async () => {
       expect(await search(q)).toEqual(ids);
@@ -144,67 +135,53 @@ describe("a search", () => {
 
 const seed = seedOf("search");
 
-describe("random searches", () => {
-  const PLANTS = 400;
-  const SEARCHES = 400;
+/** Words that share beginnings of many lengths, in several scripts. */
+const word = fc.oneof(
+  { weight: 6, arbitrary: fc.string({ unit: fc.constantFrom("a", "b", "é"), minLength: 1, maxLength: 9 }) },
+  { weight: 2, arbitrary: fc.string({ unit: fc.constantFrom("ß", "S", "ς", "Σ", "ё", "Е", "7"), minLength: 1, maxLength: 8 }) },
+  { weight: 1, arbitrary: fc.string({ unit: fc.constantFrom("銀", "杏", "ガ", "い", "은", "𞤀", "𝕽"), minLength: 1, maxLength: 4 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 96, max: 104 }).map((length) => "ab".repeat(60).slice(0, length)) },
+  { weight: 1, arbitrary: fc.string({ unit: "grapheme", maxLength: 3 }) },
+  { weight: 1, arbitrary: fc.constantFrom("AND", "NEAR(", '"', "*", "#a", "^b", "a:b", "-a", "\0", "") },
+);
+const text = fc
+  .array(fc.tuple(word, fc.constantFrom(" ", " ", "-", ", ", '"')), { minLength: 1, maxLength: 6 })
+  .map((parts) => parts.flat().join(""));
+const tag = fc.constantFrom(undefined, undefined, "", "a", "ab", "#a", "\0");
 
-  /** Words that share beginnings of many lengths, in several scripts. */
-  const word = fc.oneof(
-    { weight: 6, arbitrary: fc.string({ unit: fc.constantFrom("a", "b", "é"), minLength: 1, maxLength: 9 }) },
-    { weight: 2, arbitrary: fc.string({ unit: fc.constantFrom("ß", "S", "ς", "Σ", "ё", "Е", "7"), minLength: 1, maxLength: 8 }) },
-    { weight: 1, arbitrary: fc.string({ unit: fc.constantFrom("銀", "杏", "ガ", "い", "은", "𞤀", "𝕽"), minLength: 1, maxLength: 4 }) },
-    { weight: 1, arbitrary: fc.integer({ min: 96, max: 104 }).map((length) => "ab".repeat(60).slice(0, length)) },
-    { weight: 1, arbitrary: fc.string({ unit: "grapheme", maxLength: 3 }) },
-    { weight: 1, arbitrary: fc.constantFrom("AND", "NEAR(", '"', "*", "#a", "^b", "a:b", "-a", "\0", "") },
-  );
-  const text = (wordsMax: number) =>
-    fc
-      .array(fc.tuple(word, fc.constantFrom(" ", " ", "-", ", ", '"')), { minLength: 1, maxLength: wordsMax })
-      .map((parts) => parts.flat().join(""));
-  const tag = fc.constantFrom(undefined, undefined, "", "a", "ab", "#a", "\0");
+it("400 searches for random beginnings of words find what a scan of 400 plants finds", async () => {
+  const own = await startTestService();
+  const contents = fc.sample(fc.record({ name: text, tag }), { numRuns: 400, seed });
+  const lines = contents.map((content, id) => JSON.stringify({ id, ...content }));
+  const imported = await own.request("/plants/import", { method: "POST", body: [...lines, '{"id":400,"name":"zlast"}'].join("\n") });
+  expect(await imported.json()).toMatchObject({ created: 401, refused: 0 });
+  await expectFoundSoon("zlast", [400], { on: own });
 
-  it(`${SEARCHES} of 1 to 8 words find what a scan of ${PLANTS} plants finds`, async () => {
-    const own = await startTestService();
-    const contents = fc.sample(fc.record({ name: text(6), tag }), { numRuns: PLANTS, seed });
-    const plants: NewPlant[] = contents.map((content, at) => ({
-      id: asPlantId(BigInt(at)),
-      name: content.name,
-      ...(content.tag === undefined ? {} : { tag: content.tag }),
-    }));
-    const lines = plants.map(({ id, ...content }) => JSON.stringify({ id: Number(id), ...content }));
-    const body = [...lines, `{"id":${PLANTS},"name":"zlast"}`].join("\n");
-    const imported = await own.request("/plants/import", { method: "POST", body });
-    expect(await imported.json()).toMatchObject({ created: PLANTS + 1, refused: 0 });
-    await expectFoundSoon("zlast", [PLANTS], { on: own });
-
-    // Beginnings of the words of one plant, so that most searches find something.
-    const withWords = plants.map(({ name }) => tokenize(name)).filter((words) => words.length > 0);
-    const beginnings = fc.constantFrom(...withWords).chain((words) =>
-      fc.array(
-        fc
-          .tuple(fc.constantFrom(...words), fc.integer({ min: 1, max: 8 }))
-          .map(([whole, length]) => Array.from(whole).slice(0, length).join("")),
-        { minLength: 1, maxLength: 8 },
-      ),
-    );
-    const query = fc.oneof({ weight: 3, arbitrary: beginnings.map((words) => words.join(" ")) }, { weight: 1, arbitrary: text(8) });
-    const searches = fc.sample(fc.record({ q: query, tag }), { numRuns: SEARCHES, seed }).filter(({ q }) => tokenize(q).length <= 32);
-    let hits = 0;
-    for (let at = 0; at < searches.length; at += 50) {
-      const some = searches.slice(at, at + 50);
-      const found = await Promise.all(some.map((one) => search(one.q, { on: own, ...(one.tag === undefined ? {} : { tag: one.tag }) })));
-      for (const [offset, { q, tag: wanted }] of some.entries()) {
-        const words = withoutImplied(tokenize(q));
-        const expected = plants.filter((plant) => isFound(plant, { words, tag: wanted })).map(({ id }) => Number(id));
-        if (words.length > 0 && expected.length > 0) hits += 1;
-        // The marker plant is found only by a search that finds every plant.
-        expect(
-          found[offset]!.filter((id) => id < PLANTS),
-          JSON.stringify({ q, tag: wanted, seed }),
-        ).toEqual(expected);
-      }
-    }
-    expect(hits).toBeGreaterThan(SEARCHES / 4);
-    await own.stop();
-  });
+  // Beginnings of the words of one plant, so that most searches find something.
+  const cut = (words: readonly string[]) =>
+    fc.array(fc.tuple(fc.constantFrom(...words), fc.integer({ min: 1, max: 8 })), { minLength: 1, maxLength: 8 });
+  const beginnings = fc
+    .constantFrom(...contents.map(({ name }) => tokenize(name)).filter((words) => words.length > 0))
+    .chain(cut)
+    .map((parts) => parts.map(([whole, length]) => Array.from(whole).slice(0, length).join("")).join(" "));
+  const q = fc.oneof({ weight: 3, arbitrary: beginnings }, { weight: 1, arbitrary: text }).filter((some) => tokenize(some).length <= 32);
+  const plants = contents.map(({ name, tag: its }, id) => ({
+    id: asPlantId(BigInt(id)),
+    name,
+    ...(its === undefined ? {} : { tag: its }),
+  }));
+  let hits = 0;
+  for (const wanted of fc.sample(fc.record({ q, tag }), { numRuns: 400, seed })) {
+    const words = withoutImplied(tokenize(wanted.q));
+    const expected = plants.filter((plant) => isFound(plant, { words, tag: wanted.tag })).map(({ id }) => Number(id));
+    if (words.length > 0 && expected.length > 0) hits += 1;
+    // The last plant is found only by a search that finds every plant.
+    const found = await search(wanted.q, { on: own, ...(wanted.tag === undefined ? {} : { tag: wanted.tag }) });
+    expect(
+      found.filter((id) => id < 400),
+      JSON.stringify({ ...wanted, seed }),
+    ).toEqual(expected);
+  }
+  expect(hits).toBeGreaterThan(100);
+  await own.stop();
 });

@@ -48,7 +48,7 @@ export function openTransfers(service: TestService) {
   return { post, importAll, exportAll, storedFrom };
 }
 
-export async function summaryOf(response: Response): Promise<ImportSummary> {
+async function summaryOf(response: Response): Promise<ImportSummary> {
   expect(response.status).toBe(200);
   const summary = (await expectConform(IMPORT, response)) as ImportSummary;
   const { read, created, unchanged, replaced, refused } = summary;

@@ -56,31 +56,12 @@ describe("the log of who did what", () => {
       made.push((await (await service.request("/tokens", { method: "POST", body: NEW, headers: key })).json()) as Record<string, string>);
     const { id, token, expires } = made[0]!;
     for (let time = 0; time < 2; time += 1) await service.request(`/tokens/${id}`, { method: "DELETE", headers: named });
-    expect(eventsOf(service.logged, "token_created")).toEqual([
-      expect.objectContaining({
-        level: "info",
-        ...FROM,
-        ...WHO,
-        token: id,
-        tokenName: "x",
-        scopes: ["plants:read", "plants:write"],
-        expires,
-        outcome: "done",
-      }),
-    ]);
-    expect(eventsOf(service.logged, "token_revoked")).toEqual([
-      expect.objectContaining({ level: "info", ...FROM, ...WHO, token: id, childrenRevoked: 0, children: [], outcome: "done" }),
-    ]);
+    const done = { level: "info", ...FROM, ...WHO, token: id, outcome: "done" };
+    const created = { ...done, tokenName: "x", scopes: ["plants:read", "plants:write"], expires };
+    expect(eventsOf(service.logged, "token_created")).toEqual([expect.objectContaining(created)]);
+    const revoked = { ...done, childrenRevoked: 0, children: [] };
+    expect(eventsOf(service.logged, "token_revoked")).toEqual([expect.objectContaining(revoked)]);
     expect(service.logged.join("")).not.toContain(token!.slice(6, 38));
-  });
-
-  it("names a hundred of the tokens that are revoked along with another, and counts all", async () => {
-    const service = await open();
-    const made = Array.from({ length: 101 }, (_, at) => ({ id: `child${at}`, name: "", scopes: [], created: 0, parent: "parent" }));
-    for (const token of [{ id: "parent", name: "", scopes: [], created: 0 }, ...made]) await service.store.tokens.create(token, token.id);
-    await service.request("/tokens/parent", { method: "DELETE" });
-    const [{ children, childrenRevoked } = {}] = eventsOf(service.logged, "token_revoked");
-    expect([(children as string[]).length, childrenRevoked]).toEqual([100, 101]);
   });
 
   it("logs refused logins by address and outcome: the first at once, the following ones as a count", async () => {
@@ -92,17 +73,13 @@ describe("the log of who did what", () => {
     await service.request(`/tokens/${id}`, { method: "DELETE" });
     await Bun.sleep(600);
     await service.request("/plants", { headers: { ...named, authorization: `Bearer ${token}` } });
-    const told = eventsOf(service.logged, "login_refused").map(({ outcome, principal, count, requestId }) => [
-      outcome,
-      principal,
-      count,
-      requestId,
-    ]);
-    expect(told).toEqual([
-      ["missing_token", undefined, 1, "my-request"],
-      ["invalid_token", undefined, 1, "my-request"],
-      ["insufficient_scope", id, 1, "my-request"],
-      ["invalid_token", id, 1, "my-request"],
+    const told = eventsOf(service.logged, "login_refused");
+    for (const event of told) expect(event).toMatchObject({ ...FROM, count: 1 });
+    expect(told.map(({ outcome, principal }) => [outcome, principal])).toEqual([
+      ["missing_token", undefined],
+      ["invalid_token", undefined],
+      ["insufficient_scope", id],
+      ["invalid_token", id],
     ]);
     await service.stop();
     services.pop();
@@ -128,19 +105,10 @@ describe("the log of who did what", () => {
     await service.request("/plants/import", { method: "POST", body, headers: named });
     await service.request("/plants/import", { method: "POST", body: new Uint8Array(), headers: named });
     await (await service.request("/plants/export", { headers: { ...named, "accept-encoding": "identity" } })).text();
-    expect(eventsOf(service.logged, "import_ended")[0]).toMatchObject({
-      level: "info",
-      ...FROM,
-      principal: "first",
-      outcome: "done",
-      read: 3,
-      created: 2,
-      refused: 1,
-      ms: expect.any(Number),
-    });
-    expect(eventsOf(service.logged, "export_ended")).toEqual([
-      expect.objectContaining({ level: "info", ...FROM, principal: "first", outcome: "done", bytes: 40 }),
-    ]);
+    const done = { level: "info", ...FROM, principal: "first", outcome: "done" };
+    const counts = { read: 3, created: 2, refused: 1, ms: expect.any(Number) };
+    expect(eventsOf(service.logged, "import_ended")[0]).toMatchObject({ ...done, ...counts });
+    expect(eventsOf(service.logged, "export_ended")).toEqual([expect.objectContaining({ ...done, bytes: 40 })]);
   });
 
   const CHANGES: ReadonlyArray<readonly [method: string, path: string, body?: string]> = [
@@ -163,32 +131,19 @@ describe("the log of who did what", () => {
     return service;
   }
 
-  it("sums up the changes of a token, and only those that changed something", async () => {
-    const { logged } = await changeAll({});
-    expect(eventsOf(logged, "plants_changed")).toEqual([
-      expect.objectContaining({ ...WHO, created: 2, replaced: 2, deleted: 1, unknown: 0 }),
-    ]);
-    expect(eventsOf(logged, "plant_changed")).toEqual([]);
-  });
-
-  it("logs every change if asked to, and none if asked to", async () => {
-    const { logged } = await changeAll({ logChanges: "each" });
-    const told = eventsOf(logged, "plant_changed");
-    expect(told.map(({ change, id }) => [change, id])).toEqual([
-      ["created", "1"],
-      ["created", "2"],
-      ["replaced", "2"],
-      ["replaced", "2"],
-      ["deleted", "1"],
-    ]);
-    for (const event of told) expect(event).toMatchObject({ level: "info", ...WHO, ...FROM, outcome: "done" });
-    const silent = await changeAll({ logChanges: "none" });
-    for (const { logged: lines, name } of [
-      { logged, name: "plants_changed" },
-      { logged: silent.logged, name: "plants_changed" },
-      { logged: silent.logged, name: "plant_changed" },
-    ])
-      expect(eventsOf(lines, name)).toEqual([]);
+  it("sums up the changes of a token that changed something, logs each of them, or none, as it is set", async () => {
+    const each = ["created 1", "created 2", "replaced 2", "replaced 2", "deleted 1"];
+    for (const [logChanges, sums, changes] of [
+      ["sum", [expect.objectContaining({ ...WHO, created: 2, replaced: 2, deleted: 1, unknown: 0 })], []],
+      ["each", [], each],
+      ["none", [], []],
+    ] as const) {
+      const { logged } = await changeAll({ logChanges });
+      expect(eventsOf(logged, "plants_changed")).toEqual([...sums]);
+      const told = eventsOf(logged, "plant_changed");
+      expect(told.map(({ change, id }) => `${String(change)} ${String(id)}`)).toEqual([...changes]);
+      for (const event of told) expect(event).toMatchObject({ level: "info", ...WHO, ...FROM, outcome: "done" });
+    }
   });
 
   it("logs a change with an unknown outcome as unknown, and none that certainly was not made", async () => {
@@ -223,13 +178,15 @@ describe("the log of who did what", () => {
     await service.stop();
     const told = service.logged.slice(before).map((line) => JSON.parse(line) as Event);
     const changes = told.filter(({ event }) => ["plant_changed", "token_created", "token_revoked"].includes(String(event)));
-    expect(changes).toEqual([
-      expect.objectContaining({ event: "plant_changed", ...WHO, ...FROM, change: "created", id: "2", outcome: "unknown" }),
-      expect.objectContaining({ event: "plant_changed", ...WHO, ...FROM, change: "deleted", id: "1", outcome: "unknown" }),
-      expect.objectContaining({ event: "plant_changed", ...WHO, ...FROM, change: "created", id: "3", outcome: "unknown" }),
-      expect.objectContaining({ event: "token_created", ...WHO, ...FROM, tokenName: "x", outcome: "unknown" }),
-      expect.objectContaining({ event: "token_revoked", ...WHO, ...FROM, token: id, outcome: "unknown" }),
-    ]);
+    expect(changes).toMatchObject(
+      [
+        { event: "plant_changed", change: "created", id: "2" },
+        { event: "plant_changed", change: "deleted", id: "1" },
+        { event: "plant_changed", change: "created", id: "3" },
+        { event: "token_created", tokenName: "x" },
+        { event: "token_revoked", token: id },
+      ].map((event) => ({ ...event, ...WHO, ...FROM, outcome: "unknown" })),
+    );
   });
 
   it("counts changes with an unknown outcome separately in a sum, and changes that certainly were not made not at all", () => {

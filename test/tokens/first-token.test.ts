@@ -57,16 +57,6 @@ describe("the first token", () => {
     await again.stop();
   });
 
-  it("stays if a token is used that lacks a scope and so cannot grant it", async () => {
-    const service = await startTestService();
-    const admin = await make(service, ["plants:read", "admin"]);
-    expect(await statusWith(service.url, admin)).toBe(200);
-    await Bun.sleep(100);
-    expect(existsSync(service.tokenFile!)).toBe(true);
-    expect((await service.request("/tokens")).status).toBe(200);
-    await service.stop();
-  });
-
   it("loses its file when it is revoked over HTTP", async () => {
     const service = await startTestService();
     expect((await service.request("/tokens/first", { method: "DELETE" })).status).toBe(204);
@@ -76,19 +66,6 @@ describe("the first token", () => {
 });
 
 describe("the file of the first token", () => {
-  it("goes when the command revokes the token, and a start no longer names it", async () => {
-    const data = temporaryFolder();
-    const file = join(data, "first-token");
-    const service = await startProcess({ data });
-    expect(service.started["tokenFile"]).toBe(file);
-    expect((await runCommand(["token", "revoke", "first", "--data", data])).status).toBe(0);
-    expect(existsSync(file)).toBe(false);
-    await service.end("SIGTERM");
-    const again = await startProcess({ data });
-    expect([again.started["tokenFile"], again.started["curl"]]).toEqual([undefined, undefined]);
-    await again.end("SIGTERM");
-  });
-
   it("is removed by the next start if the service ended between revocation and removal", async () => {
     const data = temporaryFolder();
     const kill = {

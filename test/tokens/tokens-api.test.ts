@@ -63,63 +63,32 @@ async function statusWith(as: string): Promise<number> {
 }
 
 const ONE_SCOPE = { name: "x", scopes: ["admin"] };
+const NO_INSTANT = "`expires` is not an instant of RFC 3339: send one such as 2027-11-02T09:00:00Z.";
+const OUTSIDE = "`expires` must be in the future, and at most 36500 days away: send such an instant.";
+const FAR = new Date(Date.now() + 36_501 * DAY_MS).toISOString();
 
-const REFUSED: ReadonlyArray<readonly [why: string, body: unknown, message: string]> = [
-  ["no name", { scopes: ["admin"] }, "The field `name` is missing: add it."],
-  ["an empty name", { ...ONE_SCOPE, name: "" }, "The field `name` must have 1 or more characters: send a longer one."],
-  [
-    "a name of 101 characters",
-    { ...ONE_SCOPE, name: "🌿".repeat(101) },
-    "The field `name` must have at most 100 characters: send a shorter one.",
-  ],
-  ["a name with a lone surrogate", { ...ONE_SCOPE, name: "\ud800" }, CATALOGUE.invalid_unicode.message],
-  ["an empty list of scopes", { name: "x", scopes: [] }, "The field `scopes` must have 1 or more values: add one."],
-  [
-    "an unknown scope",
-    { name: "x", scopes: ["root"] },
-    "Each value in the field `scopes` must be one of plants:read, plants:write, admin.",
-  ],
-  ["a scope twice", { name: "x", scopes: ["admin", "admin"] }, "The field `scopes` has a value twice: send each value once."],
-  [
-    "scopes that are no list",
-    { name: "x", scopes: "admin" },
-    "The field `scopes` must be a list: send one, or leave out a field that has no value.",
-  ],
+// What every body is refused for: operations.test.ts. Unknown fields: unknown-fields.test.ts.
+const REFUSED: ReadonlyArray<readonly [why: string, body: object, message: string]> = [
+  ["no name", { scopes: ["admin"] }, "`name` is missing: add it."],
+  ["an empty name", { ...ONE_SCOPE, name: "" }, "`name` must have 1 or more characters: send a longer one."],
+  ["a name of 101 characters", { ...ONE_SCOPE, name: "🌿".repeat(101) }, "`name` must have at most 100 characters: send a shorter one."],
+  ["an empty list of scopes", { ...ONE_SCOPE, scopes: [] }, "`scopes` must have 1 or more values: add one."],
+  ["an unknown scope", { ...ONE_SCOPE, scopes: ["root"] }, "`scopes` must be one of plants:read, plants:write, admin."],
+  ["a scope twice", { ...ONE_SCOPE, scopes: ["admin", "admin"] }, "`scopes` has a value twice: send each value once."],
+  ["scopes that are no list", { ...ONE_SCOPE, scopes: "admin" }, "`scopes` must be a list: send one"],
   ...[0, -0.5, 36_500.01, 1e300, "30", null, []].map(
     (days) =>
       [
         `days: ${JSON.stringify(days)}`,
         { ...ONE_SCOPE, days },
-        "The field `days` must be a number above 0 and at most 36500, without quotes.",
+        "`days` must be a number above 0 and at most 36500, without quotes.",
       ] as const,
   ),
-  ...["2099-01-01", "2099-01-01T00:00:00", "2099-02-29T00:00:00Z", "2099-01-01T24:00:00Z", "2099-01-01 00:00:00Z", "", "4070908800"].map(
-    (expires) =>
-      [
-        `expires: ${expires}`,
-        { ...ONE_SCOPE, expires },
-        "The field `expires` is not an instant of RFC 3339: send one such as 2027-11-02T09:00:00Z.",
-      ] as const,
+  ...["2099-01-01", "2099-01-01T00:00:00", "2099-02-29T00:00:00Z", "2099-01-01T24:00:00Z", "2099-01-01 00:00:00Z", "4070908800"].map(
+    (expires) => [`expires: ${expires}`, { ...ONE_SCOPE, expires }, NO_INSTANT] as const,
   ),
-  ...["1970-01-01T00:00:00Z", new Date().toISOString(), new Date(Date.now() + 36_501 * DAY_MS).toISOString()].map(
-    (expires) =>
-      [
-        `expires: ${expires}`,
-        { ...ONE_SCOPE, expires },
-        "The field `expires` must be in the future, and at most 36500 days away: send such an instant.",
-      ] as const,
-  ),
-  [
-    "both days and an instant",
-    { ...ONE_SCOPE, days: 1, expires: "2099-01-01T00:00:00Z" },
-    "The fields `days` and `expires` contradict each other: send one of them.",
-  ],
-  ["a misspelt field", { ...ONE_SCOPE, day: 1 }, "The field `day` is unknown: send only `name`, `scopes`, `days`, `expires`."],
-  [
-    "a list instead of the object",
-    [],
-    'The body is not an object: send one such as {"name":"Anna\'s phone","scopes":["plants:read"],"days":365}.',
-  ],
+  ...["1970-01-01T00:00:00Z", FAR].map((expires) => [`expires: ${expires}`, { ...ONE_SCOPE, expires }, OUTSIDE] as const),
+  ["both", { ...ONE_SCOPE, days: 1, expires: FAR }, "The fields `days` and `expires` contradict each other: send one of them."],
 ];
 
 describe("a token that is created", () => {
@@ -189,11 +158,11 @@ describe("a token that is created", () => {
   });
 
   for (const [why, body, message] of REFUSED)
-    it(`is none with ${why}: the refusal names it`, async () => {
+    it(`is not created with ${why}: the refusal names it`, async () => {
       const before = (await list()).length;
       const response = await post(body);
       expect(response.status).toBe(400);
-      expect(await expectConform(CREATE, response)).toMatchObject({ message });
+      expect(await expectConform(CREATE, response)).toMatchObject({ message: expect.stringContaining(message) });
       expect(await list()).toHaveLength(before);
     });
 });

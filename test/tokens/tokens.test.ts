@@ -25,14 +25,6 @@ describe("a token", () => {
     expect(new Set(made).size).toBe(1000);
   });
 
-  it("with any one character changed no longer has the form of a token", () => {
-    const token = createToken(randomBytes);
-    for (let at = 0; at < token.length; at += 1) {
-      const other = token[at] === "x" ? "y" : "x";
-      expect(hasTokenForm(token.slice(0, at) + other + token.slice(at + 1))).toBe(false);
-    }
-  });
-
   it("draws every character of its alphabet about as often as any other", () => {
     const counts = new Map<string, number>();
     for (let made = 0; made < 2000; made += 1) {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "bun:test";
+import { afterEach, describe, expect, it } from "bun:test";
 import { createLog } from "../../src/runtime/log.ts";
 import { createMetrics } from "../../src/runtime/metrics.ts";
 import { SpanQueue } from "../../src/tracing/span-queue.ts";
@@ -31,18 +31,27 @@ function openSender(url: string) {
     const families = await metrics.read();
     const samples = families.flatMap((family) => family.samples);
     const of = (outcome: string) => samples.find(({ labels }) => labels["outcome"] === outcome)!.value;
-    return {
-      sent: of("sent"),
-      dropped: of("dropped"),
-      failed: of("failed"),
-      waiting: samples.find(({ labels }) => !labels["outcome"])!.value,
-    };
+    const waiting = samples.find(({ labels }) => !labels["outcome"])!.value;
+    return { sent: of("sent"), dropped: of("dropped"), failed: of("failed"), waiting };
   }
   const events = () => logged.map((line) => (JSON.parse(line) as { event: string }).event);
-  return { add: sender.add, stop: sender.stop, counts, events, logged };
+  function add(count: number): void {
+    for (let at = 0; at < count; at += 1) sender.add(span(at));
+  }
+  return { add, stop: sender.stop, counts, events, logged };
 }
 
-const unavailable = (headers: Record<string, string> = {}) => new Response(null, { status: 503, headers });
+const closing: Array<() => Promise<void>> = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+/** A collector that answers so, until the end of the test, and what sends spans to it. */
+function openBoth(answer: NonNullable<Parameters<typeof startCollector>[0]>["answer"] = () => new Response()) {
+  const collector = startCollector({ answer });
+  closing.push(() => collector.stop());
+  return { collector, sender: openSender(collector.url) };
+}
 
 /** A collector that takes requests and never answers. */
 const silent = () => new Promise<Response>(() => {});
@@ -54,8 +63,7 @@ describe("a span", () => {
       traceId: link.traceId,
       spanId: link.spanId,
     }));
-    const long = "ä🌿".repeat(50_000);
-    const attributes = { text: long, empty: "", none: 0, small: 127, two: 128, large: 2 ** 53 - 1 };
+    const attributes = { text: "ä🌿".repeat(50_000), empty: "", none: 0, small: 127, two: 128, large: 2 ** 53 - 1 };
     const whole = span(0, {
       context: { traceId, spanId, state: "a=1" },
       parent: { spanId: "00f067aa0ba902b7", isRemote: true },
@@ -83,88 +91,65 @@ describe("a span", () => {
       flags: 0x301,
       resource: SENDER.resource,
     });
-    expect(spans[1]).toMatchObject({
-      name: "span 1",
-      kind: "internal",
-      parentSpanId: "",
-      links: [],
-      isError: false,
-      flags: 0x101,
-    });
+    expect(spans[1]).toMatchObject({ name: "span 1", kind: "internal", parentSpanId: "", links: [], isError: false, flags: 0x101 });
   });
 });
 
 describe("a collector", () => {
   it("gets spans together, in order, with the headers that it wants", async () => {
-    const collector = startCollector();
-    const sender = openSender(collector.url);
-    for (let at = 0; at < 1000; at += 1) sender.add(span(at));
+    const { collector, sender } = openBoth();
+    sender.add(1000);
     await until("all are sent", async () => (await sender.counts()).sent === 1000);
     await sender.stop();
     expect(collector.spans().map(({ name }) => name)).toEqual(Array.from({ length: 1000 }, (_, at) => `span ${at}`));
     expect(collector.requests.length).toBe(2);
     const [{ method, headers }] = collector.requests as [Request];
     expect([method, headers.get("content-type"), headers.get("api-key")]).toEqual(["POST", "application/json", "key"]);
-    await collector.stop();
   });
 
   it("that answers 429 gets the same spans again, as late as it says, and nothing before", async () => {
     const times: number[] = [];
-    const collector = startCollector({
-      answer(_request, at) {
-        times.push(performance.now());
-        return at === 0 ? new Response(null, { status: 429, headers: { "retry-after": "1" } }) : new Response();
-      },
+    const { collector, sender } = openBoth((_request, at) => {
+      times.push(performance.now());
+      return at === 0 ? new Response(null, { status: 429, headers: { "retry-after": "1" } }) : new Response();
     });
-    const sender = openSender(collector.url);
-    for (let at = 0; at < 600; at += 1) sender.add(span(at));
+    sender.add(600);
     await until("all are sent", async () => (await sender.counts()).sent === 600);
     expect(times[1]! - times[0]!).toBeGreaterThanOrEqual(990);
     expect(new Set(collector.spans().map(({ name }) => name)).size).toBe(600);
     expect(collector.spans().length).toBe(600);
     expect(sender.events()).toEqual(["collector_trouble", "collector_healed"]);
     await sender.stop();
-    await collector.stop();
   });
 
-  for (const status of [400, 401, 404, 413, 301, 500]) {
-    it(`that answers ${status} gets the same spans never again`, async () => {
-      const collector = startCollector({ answer: () => new Response(null, { status, headers: { location: "http://elsewhere/" } }) });
-      const sender = openSender(collector.url);
-      sender.add(span(0));
+  for (const status of [400, 413, 301, 500])
+    it(`that answers ${status} never gets the same spans again`, async () => {
+      const { collector, sender } = openBoth(() => new Response(null, { status, headers: { location: "http://elsewhere/" } }));
+      sender.add(1);
       await sender.stop();
       expect(collector.requests.length).toBe(1);
       expect(await sender.counts()).toEqual({ sent: 0, dropped: 0, failed: 1, waiting: 0 });
       expect(sender.logged.join("")).toContain(`The collector answered ${status}.`);
-      await collector.stop();
     });
-  }
 
   for (const [why, body, failed] of [
     ["rejects some", partialSuccess(300, "full"), 300],
     ["rejects more than it got", partialSuccess(2 ** 40, "x".repeat(1000)), 512],
-    ["only has something to say", partialSuccess(0, "slow down"), 0],
     ["rejects some, with a number instead of a text", '{"partialSuccess":{"rejectedSpans":300}}', 300],
     ["says nothing", "", 0],
-    ["says null", "null", 0],
-    ["rejects fewer than none", partialSuccess(-1, "odd"), 0],
-    ["answers in another language", "\n\u0003\b\u00ac\u0002", 0],
     ["answers what breaks off", partialSuccess(300, "full").slice(0, 30), 0],
-  ] as const) {
+  ] as const)
     it(`that ${why} has ${failed} of 512 spans counted as failed`, async () => {
-      const collector = startCollector({ answer: () => new Response(body) });
-      const sender = openSender(collector.url);
-      for (let at = 0; at < 512; at += 1) sender.add(span(at));
+      const { collector, sender } = openBoth(() => new Response(body));
+      sender.add(512);
       await sender.stop();
       expect(await sender.counts()).toEqual({ sent: 512 - failed, dropped: 0, failed, waiting: 0 });
       expect(collector.requests.length).toBe(1);
-      await collector.stop();
     });
-  }
 
-  it("that is away is told in the log once, in words", async () => {
+  it("that is away is reported in the log once, in words", async () => {
     const sender = openSender(`http://127.0.0.1:${await findFreePort()}`);
-    for (let at = 0; at < 2000; at += 1) sender.add(span(at));
+    sender.add(2000);
     await until("the log says so", () => sender.events().length > 0);
     await sender.stop();
     expect(sender.events()).toEqual(["collector_trouble"]);
@@ -172,40 +157,37 @@ describe("a collector", () => {
     expect(await sender.counts()).toEqual({ sent: 0, dropped: 0, failed: 2000, waiting: 0 });
   });
 
-  it("that goes on answering for ever is not listened to", async () => {
+  it("that never ends its answer is not read any further", async () => {
     let isCancelled = false;
     const endless = new ReadableStream({
       pull: (controller) => controller.enqueue(new Uint8Array(65_536)),
       cancel: () => void (isCancelled = true),
     });
-    const collector = startCollector({ answer: () => new Response(endless) });
-    const sender = openSender(collector.url);
-    sender.add(span(0));
+    const { sender } = openBoth(() => new Response(endless));
+    sender.add(1);
     await until("it is sent", async () => (await sender.counts()).sent === 1);
-    await until("nobody reads the answer", () => isCancelled);
+    await until("no one reads the answer", () => isCancelled);
     await sender.stop();
-    await collector.stop();
   });
 });
 
 describe("spans that cannot be sent", () => {
   it("are 4096 in memory at most, and one batch that is being sent; the others are counted as dropped", async () => {
-    const collector = startCollector({ answer: silent });
-    const sender = openSender(collector.url);
-    for (let at = 0; at < 20_000; at += 1) sender.add(span(at));
+    const { sender } = openBoth(silent);
+    sender.add(20_000);
     const { waiting, dropped } = await sender.counts();
     expect(waiting).toBeLessThanOrEqual(4096);
     expect(waiting + dropped).toBeGreaterThanOrEqual(20_000 - 512);
     await sender.stop();
-    await collector.stop();
   });
 
   it("keep no create waiting, and a stop for half a second at most", async () => {
-    const collector = startCollector({ answer: silent });
+    const { collector } = openBoth(silent);
     const service = await startTestService({}, collector);
-    for (let id = 1; id <= 50; id += 1) expect((await service.post(`{"id":${id},"name":"Rose"}`)).status).toBe(200);
+    const create = async (id: number) => expect((await service.post(`{"id":${id},"name":"Rose"}`)).status).toBe(200);
+    for (let id = 1; id <= 50; id += 1) await create(id);
     await until("the collector has spans that it does not answer", () => collector.requests.length > 0);
-    for (let id = 51; id <= 100; id += 1) expect((await service.post(`{"id":${id},"name":"Rose"}`)).status).toBe(200);
+    for (let id = 51; id <= 100; id += 1) await create(id);
     const traceless = await startTestService();
     const stopMs = async ({ stop }: { stop: () => Promise<void> }) => {
       const clock = startPatientClock();
@@ -215,16 +197,14 @@ describe("spans that cannot be sent", () => {
     const [without, withTraces] = [await stopMs(traceless), await stopMs(service)];
     // 500 ms, and what a busy machine takes.
     expect(withTraces - without).toBeLessThan(2500);
-    await collector.stop();
   });
 
-  it("are tried a last time at a stop, however long the collector wanted to be left alone", async () => {
-    const collector = startCollector({ answer: (_request, at) => (at === 0 ? unavailable({ "retry-after": "3600" }) : new Response()) });
-    const sender = openSender(collector.url);
-    for (let at = 0; at < 512; at += 1) sender.add(span(at));
+  it("are tried a last time at a stop, however long the collector asked to wait", async () => {
+    const later = new Response(null, { status: 503, headers: { "retry-after": "3600" } });
+    const { sender } = openBoth((_request, at) => (at === 0 ? later : new Response()));
+    sender.add(512);
     await until("the collector refused", () => sender.events().includes("collector_trouble"));
     await sender.stop();
     expect(await sender.counts()).toEqual({ sent: 512, dropped: 0, failed: 0, waiting: 0 });
-    await collector.stop();
   });
 });
