@@ -1,13 +1,8 @@
-import type { NewPlant } from "../../../src/domain/plant.ts";
 import { expectConform } from "../conform.ts";
-import { countLines, readPlant } from "./reference.ts";
 import { toBytes } from "./requests.ts";
 import type { HostileRequest } from "./requests.ts";
 import { openWire } from "../raw-http.ts";
 import type { Wire, WireAnswer } from "../raw-http.ts";
-
-/** The default of the service. */
-const BODY_BYTES_MAX = 65_536;
 
 /** With these the server refuses what is not a request of HTTP/1.1, without a body. */
 const BARE_STATUSES = [400, 431, 505];
@@ -28,7 +23,8 @@ const INTERNAL =
 const CREATE = { method: "post", path: "/plants" };
 const PUT = { method: "put", path: "/plants/{id}" };
 
-type Written = Readonly<{ request: HostileRequest; plant: NewPlant }>;
+/** What must be stored: `text` is the plant as a read returns it. */
+type Written = Readonly<{ request: HostileRequest; id: string; text: string }>;
 
 /** Sends requests and says what is wrong with the responses. */
 export function createJudge(token: string) {
@@ -44,16 +40,10 @@ export function createJudge(token: string) {
     return first === "cut" && !request.isBroken ? wire.send(bytes, { isHead: request.method === "HEAD" }) : first;
   }
 
-  function get(wire: Wire, id: bigint): Promise<string> {
-    const target = `/plants/${id}`;
-    return exchange(wire, { method: "GET", target, headers: [], operation: undefined, isPlain: true, isBroken: false }).then((answer) =>
-      typeof answer === "string" ? answer : answer.body.toString(),
-    );
-  }
-
   /** Reads a plant that was answered 200. If it differs, another request may have changed it meanwhile. */
-  async function isReadBack(wire: Wire, { plant }: Written): Promise<boolean> {
-    return (await get(wire, plant.id)) === textOf(plant);
+  async function read(wire: Wire, id: string): Promise<string> {
+    const answer = await exchange(wire, { method: "GET", target: `/plants/${id}`, headers: [], operation: undefined, isBroken: false });
+    return typeof answer === "string" ? answer : answer.body.toString();
   }
 
   return {
@@ -67,25 +57,25 @@ export function createJudge(token: string) {
       if (request.isBroken) wire.close();
       if (typeof answer === "string") return answer === "cut" && request.isBroken ? undefined : answer;
       statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-      if (answer.status < 400 && request.operation) successes.add(operationOf(request.operation));
-      const fault = (await findFault(request, answer)) ?? findMeaning(request, answer);
+      if (answer.status < 400 && request.operation && request.method !== "OPTIONS") successes.add(request.operation.id);
+      const written = toWritten(request, answer);
+      const fault = (await findFault(request, answer)) ?? (typeof written === "string" ? written : undefined);
       if (fault !== undefined) return `${answer.status} ${answer.body.toString("latin1").slice(0, 500)}: ${fault}`;
-      const plant = answer.status === 200 || answer.status === 201 ? plantOf(request) : undefined;
-      if (!plant) return undefined;
+      if (typeof written !== "object") return undefined;
       readBack += 1;
-      if (!(await isReadBack(wire, { request, plant }))) doubtful.push({ request, plant });
+      if ((await read(wire, written.id)) !== written.text) doubtful.push(written);
       return undefined;
     },
     /** Writes the plants again that did not read back, one by one, and says which still do not. */
     async repeatDoubtful(url: string): Promise<string[]> {
       const wire = openWire(url);
       const faults: string[] = [];
-      for (const written of doubtful) {
-        const { request, plant } = written;
-        await exchange(wire, { ...request, method: "DELETE", target: `/plants/${plant.id}`, headers: [], body: "" });
+      for (const { request, id, text } of doubtful) {
+        await exchange(wire, { ...request, method: "DELETE", target: `/plants/${id}`, headers: [], body: "" });
         const answer = await exchange(wire, request);
+        const found = await read(wire, id);
         if (typeof answer === "string" || answer.status >= 300) faults.push(`${JSON.stringify(request)} is not answered 200 alone`);
-        else if (!(await isReadBack(wire, written))) faults.push(`${JSON.stringify(request)} reads back as ${await get(wire, plant.id)}`);
+        else if (found !== text) faults.push(`${JSON.stringify(request)} reads back as ${found}`);
       }
       wire.close();
       return faults;
@@ -100,17 +90,17 @@ async function findFault(request: HostileRequest, { status, headers, body }: Wir
   if (status >= 500) return "a status of its own fault";
   if (!headers.get("x-request-id")) return "no X-Request-Id";
   if (request.method === "HEAD") return body.length === 0 ? undefined : "a body for a HEAD";
-  if (request.method === "OPTIONS")
-    return status === 204 && headers.has("allow") ? undefined : checkConform(PUT, { status, headers, body });
+  if (request.method === "OPTIONS" && status === 204 && headers.has("allow")) return undefined;
   if (!request.operation && status < 400) return undefined;
-  const fault = await checkConform(request.operation ?? (status === 409 ? CREATE : PUT), { status, headers, body });
+  const alike = request.method === "OPTIONS" ? PUT : (request.operation ?? (status === 409 ? CREATE : PUT));
+  const fault = await checkConform(alike, { status, headers, body });
   if (fault !== undefined || status < 400) return fault;
   const { message } = JSON.parse(body.toString()) as { message: string };
   return INTERNAL.test(message) ? "something internal" : undefined;
 }
 
 async function checkConform(
-  operation: { method: string; path: string },
+  operation: Readonly<{ method: string; path: string }>,
   { status, headers, body }: WireAnswer,
 ): Promise<string | undefined> {
   try {
@@ -121,55 +111,25 @@ async function checkConform(
   }
 }
 
-/** The plant that a create or a PUT must store; undefined for what must be refused, and for other operations. */
-function plantOf({ isPlain, operation, target, body = "" }: HostileRequest): NewPlant | undefined {
-  if (!isPlain || body.length > BODY_BYTES_MAX) return undefined;
-  const bytes = Buffer.from(body, "latin1");
-  if (operation?.method === "POST" && operation.path === "/plants") return readPlant(bytes);
-  return operation?.method === "PUT" ? readPlant(bytes, { pathId: BigInt(target.slice("/plants/".length)) }) : undefined;
-}
-
 /**
- * What is wrong with the response to a request that is right except perhaps for its body: only a plant must be
- * accepted.
+ * The plant that a create or a PUT has stored, as JSON.parse reads it, apart from its id: that is compared by its digits,
+ * where it is sent as nothing else. A text says what is wrong with the answer; undefined if nothing had to be stored.
  */
-function findMeaning(request: HostileRequest, answer: WireAnswer): string | undefined {
-  const { isPlain, operation, headers } = request;
-  if (!isPlain) return undefined;
-  if (operation?.method === "PUT") return findWriteFault(request, answer);
-  if (operation?.method !== "POST") return undefined;
-  if (operation.path === "/plants") return findWriteFault(request, answer);
-  return answer.status === 200 && headers.includes("Content-Type: application/x-ndjson") ? findImportFault(request, answer) : undefined;
-}
-
-function findWriteFault(request: HostileRequest, { status, headers, body }: WireAnswer): string | undefined {
-  const isCreate = request.method === "POST";
-  const plant = plantOf(request);
-  if (!plant) return status === 400 || status === 413 ? undefined : "taken though it is no plant";
-  if (status === 409 && isCreate) return undefined;
-  if (status !== 200 && (isCreate || status !== 201)) return "refused though it is a plant";
-  const { id, ...content } = plant;
-  if (headers.get("content-location") !== (isCreate ? `plants/${id}` : String(id))) return "created elsewhere";
-  return body.toString() === (isCreate ? JSON.stringify(content) : textOf(plant)) ? undefined : "not answered as sent";
-}
-
-type Summary = Readonly<Record<"read" | "created" | "unchanged" | "replaced" | "refused", number>>;
-
-function findImportFault({ target, body = "" }: HostileRequest, answer: WireAnswer): string | undefined {
-  const { read, created, unchanged, replaced, refused } = JSON.parse(answer.body.toString()) as Summary;
-  const { lines, plants } = countLines(body);
-  const taken = created + unchanged + replaced;
-  if (read !== lines || read !== taken + refused) return `${lines} lines are counted otherwise`;
-  // Otherwise a plant is refused if another one has its id.
-  const isReplacing = target.includes("onConflict=replace");
-  return taken > plants || (isReplacing && taken < plants) ? `${plants} of ${lines} lines are plants` : undefined;
-}
-
-function textOf({ id, ...content }: NewPlant): string {
-  return `{"id":${id},${JSON.stringify(content).slice(1)}`;
-}
-
-/** HEAD is an operation of GET, without the body. An export is mostly asked for like that. */
-function operationOf({ method, path }: Readonly<{ method: string; path: string }>): string {
-  return `${method === "HEAD" ? "GET" : method} ${path}`;
+function toWritten(request: HostileRequest, { status, headers, body }: WireAnswer): Written | string | undefined {
+  const { operation, target, body: sent = "" } = request;
+  const isCreate = operation?.id === "createPlant";
+  if (request.isBroken || status >= 300 || !(isCreate || operation?.id === "putPlant")) return undefined;
+  const { name, tag } = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(sent, "latin1"))) as Record<
+    string,
+    unknown
+  >;
+  if (![name, tag ?? ""].every((text) => typeof text === "string" && text.isWellFormed()) || tag === null)
+    return "taken though it is no plant";
+  const at = headers.get("content-location") ?? "";
+  const id = isCreate ? at.replace("plants/", "") : at;
+  const meant = isCreate ? (/^\{"id":(-?\d+)[,}]/.exec(sent)?.[1] ?? id) : target.split(/[/?]/)[2]!;
+  const content = JSON.stringify({ name, tag });
+  const text = `{"id":${id},${content.slice(1)}`;
+  if (BigInt(meant) !== BigInt(id)) return "stored elsewhere";
+  return body.toString() === (isCreate ? content : text) ? { request, id, text } : "not answered as sent";
 }

@@ -59,7 +59,7 @@ function drawIdText(random: Random): string {
   return random() < 0.8 ? String(id) : pick(random, forms);
 }
 
-function drawNumber(random: Random): string {
+export function drawNumber(random: Random): string {
   const digits = String(below(random, 10)).repeat(pick(random, [1, 17, 20, 400, 5000]));
   return random() < 0.8
     ? pick(random, BAD_NUMBERS)
