@@ -1,10 +1,7 @@
-import { mkdirSync, writeFileSync } from "node:fs";
 import { BlockList } from "node:net";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { createAuthenticator } from "../../../src/auth/authenticate.ts";
 import { loadContract } from "../../../src/domain/contract.ts";
-import { exportPlants } from "../../../src/files/export.ts";
 import { toByteText } from "../../../src/files/encodings.ts";
 import { openCellDecoder } from "../../../src/files/cell-decoder.ts";
 import { gunzip } from "../../../src/files/gunzip.ts";
@@ -19,38 +16,20 @@ import type { CsvOptions } from "../../../src/files/csv-options.ts";
 import type { Bytes } from "../../../src/files/bytes.ts";
 import { PlantStoreError } from "../../../src/domain/errors.ts";
 import { createSharedPauses } from "../../../src/runtime/event-loop.ts";
-import { chooseType } from "../../../src/http/accept.ts";
 import { clientAddress, networkOf } from "../../../src/http/client-address.ts";
-import { createCrossOrigin } from "../../../src/http/cross-origin.ts";
-import { parseCursor, toCursor } from "../../../src/http/cursor.ts";
-import { checkBodyHeaders, openBody, readBody } from "../../../src/http/request-body.ts";
-import { plantEtag } from "../../../src/http/etag.ts";
-import { checkIfMatch, isRuledOut } from "../../../src/http/preconditions.ts";
-import { checkHost } from "../../../src/http/host.ts";
-import { loadStatic } from "../../../src/http/static.ts";
-import { listHandlers } from "../../../src/http/plant-lists.ts";
-import { createRepresent } from "../../../src/http/representation.ts";
-import { parseQuery } from "../../../src/http/query.ts";
-import { createRouter } from "../../../src/http/router.ts";
-import type { Handlers } from "../../../src/http/router.ts";
-import { tokenHandlers } from "../../../src/http/tokens.ts";
-import { ArrivingBody } from "../../../src/http/wire/body.ts";
 import { ChunkedDecoder } from "../../../src/http/wire/chunked.ts";
 import { parseFields } from "../../../src/http/wire/fields.ts";
 import type { Fields } from "../../../src/http/wire/fields.ts";
 import { createHeadParser } from "../../../src/http/wire/head.ts";
 import { decodeBody, parseInt64, parseJson } from "../../../src/domain/json.ts";
 import { createLog } from "../../../src/runtime/log.ts";
-import { asPlantId, toText } from "../../../src/domain/plant.ts";
+import { asPlantId } from "../../../src/domain/plant.ts";
 import type { NewPlant } from "../../../src/domain/plant.ts";
 import { searchableColumnsOf, toQuery } from "../../../src/store/postgres/plant-columns.ts";
 import { fromColumn, toColumn } from "../../../src/store/postgres/engine/text.ts";
 import { nameKey } from "../../../src/domain/name-order.ts";
 import { normalize } from "../../../src/domain/normalization.ts";
 import { WordIndex } from "../../../src/store/sqlite/search/word-index.ts";
-import { createAudit } from "../../../src/auth/audit.ts";
-import { FairQueue } from "../../../src/store/fair-queue.ts";
-import { queuePlants } from "../../../src/store/queued-plants.ts";
 import { isFound, tokenize } from "../../../src/domain/terms.ts";
 import { findParent } from "../../../src/tracing/trace-context.ts";
 import { checkBody, parsePlant } from "../../../src/domain/validation.ts";
@@ -61,13 +40,9 @@ import type { Input, Work } from "./growth.ts";
 
 const GUESSING: CsvOptions = { ...PLAIN, ids: { kind: "content" }, encoding: undefined, guess: true };
 const CHOOSING: CsvOptions = { ...PLAIN, columns: { tag: "column 3" } };
-const LIST_CALL = { parameters: { limit: 1, sort: "id", q: "a" }, headers: fieldsOf(), principal: { token: undefined, address: "" } };
-const turns = new FairQueue({ slots: 1, ownerSlots: 1, waitingMax: 1, waitMs: 1000 });
 const contract = loadContract();
 const parseHead = createHeadParser();
 const folder = temporaryFolder();
-mkdirSync(join(folder, "web"));
-writeFileSync(join(folder, "web", "index.html"), "<p>");
 
 /** Lines like those of a request, but of any characters. */
 function fieldsOf(...lines: readonly string[]): Fields {
@@ -87,20 +62,6 @@ function parseShortHeads(text: string): void {
   for (let host = 0; host < 200; host += 1) {
     parseHead(`GET / HTTP/1.1\r\nHost: ${host}\r\n${text.replace(/\r\n$/, "")}`);
   }
-}
-
-/** Reads a body of one byte that arrives after its head. */
-function readLate(headers: Fields): unknown {
-  const body = new ArrivingBody({
-    isExpecting: false,
-    framing: { kind: "length", length: 1 },
-    onFull: () => {},
-    onRoom: () => {},
-    onWanted: () => {},
-  });
-  const read = readBody({ headers, body } as never, BODY);
-  body.feed(new Uint8Array(1));
-  return read;
 }
 
 /** Decodes a chunked body that arrives in pieces of `size` bytes. */
@@ -202,42 +163,12 @@ export function findRepeated(ids: string): void {
 const openPauses = createSharedPauses(() => performance.now());
 const nowhere = { import: (plants: readonly NewPlant[]) => Promise.resolve(plants.map(() => "created" as const)) };
 
-const route = createRouter(contract.operations, {} as Handlers);
-const pages = loadStatic(join(folder, "web"));
-const authenticator = createAuthenticator({
-  tokens: { find: () => Promise.resolve(undefined) } as never,
-  freshMs: 500,
-  cacheMax: 100,
-  now: Date.now,
-});
 const log = createLog({ level: "debug", isTerminal: false, write: () => {}, now: Date.now });
-const audit = createAudit({ log, changes: "sum" });
-const { createToken } = tokenHandlers({ audit, now: Date.now } as never);
-/** Refuses every key tried here as too long: no token is made. */
-const maker = { id: "maker", name: "", scopes: ["admin"], created: 0 };
-const makeToken = (key: string) =>
-  createToken({
-    body: { name: "", scopes: [] },
-    headers: field("idempotency-key", key),
-    principal: { token: maker, address: "" },
-  } as never);
 const proxies = new BlockList();
 proxies.addAddress("127.0.0.1");
-const crossOrigin = createCrossOrigin(["https://garden.example"], "GET")!;
 const SPAN = "4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 const terminalLog = createLog({ level: "debug", isTerminal: true, write: () => {}, now: Date.now });
-const listParameters = contract.operations.find(({ id }) => id === "listPlants")!.query;
 const index = new WordIndex(join(folder, "index"));
-
-/** A store of one plant, to see what responses make of it. */
-function storeOf(plant: NewPlant) {
-  return {
-    list: () => Promise.resolve({ plants: [plant], isLast: true }),
-    takesTurns: () => false,
-    find: () => Promise.resolve(plant),
-    swap: () => Promise.resolve(true),
-  } as never;
-}
 
 function forwarded(header: "forwarded" | "x-forwarded-for", text: string): void {
   clientAddress({ proxies, header })("127.0.0.1", field(header, text));
@@ -245,33 +176,6 @@ function forwarded(header: "forwarded" | "x-forwarded-for", text: string): void 
 
 function findState(text: string): void {
   findParent(fieldsOf(`traceparent: 00-${SPAN}`, `tracestate: ${text}`));
-}
-
-function askFirst(text: string): void {
-  crossOrigin.preflight({ method: "OPTIONS", headers: fieldsOf(`origin: ${text}`, `access-control-request-method: ${text}`) } as never);
-}
-
-function query(text: string): void {
-  parseQuery(text, listParameters);
-}
-
-function cursorOf(text: string): string {
-  return toCursor("name", { key: Buffer.from(text).toString("hex"), id: asPlantId(1n) });
-}
-
-function openCsv(headers: Fields): void {
-  openBody({ headers } as never, ["text/csv"]);
-}
-
-function listOne(text: string): unknown {
-  const plants = storeOf(plantOf(text));
-  const plantsFor = queuePlants(plants, { queue: turns, noTimeout: false });
-  return listHandlers({ plants, plantsFor, represent: createRepresent() }).listPlants(LIST_CALL as never);
-}
-
-function exportOne(text: string): Promise<unknown> {
-  const form = { format: "csv", profile: "plain", guardFormulas: false } as const;
-  return Array.fromAsync(exportPlants(storeOf(plantOf(text)), { form, terms: { words: ["a"], tag: undefined } }));
 }
 
 function putIntoIndex(text: string): void {
@@ -287,7 +191,6 @@ function lastOf(text: string): Parameters<typeof isFound>[1] {
   return { words: tokenize(text).slice(-32), tag: undefined };
 }
 
-const FILE_TYPES = ["application/x-ndjson", "text/csv; header=present"] as const;
 const EIGHT_WORDS = tokenize("a b c d e f g h");
 
 /** The most that the limits let in, in bytes. A file may have any length, so more than a line. */
@@ -312,65 +215,29 @@ const TABLE: ReadonlyArray<readonly [what: string, bytes: number, meant: string 
   ["a member that is unknown", BODY, "nines", (text) => readJson(`{"id":1,"name":"a","more":${text}}`)],
   ["a list of scopes", BODY, "empty texts", (text) => readJson(`{"name":"a","scopes":[${text}"admin"]}`)],
   ["a whole number", BODY, "zeros behind a point", parseInt64],
-  ["a plant as JSON", BODY, "U+0000", (text) => toText(plantOf(text))],
-  ["an ETag", BODY, "first halves of surrogates", (text) => plantEtag(plantOf(text))],
-  ["a query", HEAD, "ampersands", query],
-  ["a parameter", HEAD, "equals", (text) => query(`tag=${text}`)],
-  ["an encoded parameter", HEAD, "opened and closed lists", (text) => query(`tag=${encodeURIComponent(text.toWellFormed())}`)],
-  ["a search", HEAD, "ampersands", (text) => query(`q=${text}`)],
-  ["a limit", HEAD, undefined, (text) => query(`limit=${text}`)],
-  ["a cursor", HEAD, undefined, (text) => parseCursor("name", text)],
-  ["a key in a cursor", HEAD, "commas", (text) => parseCursor("name", cursorOf(text))],
-  ["a path", HEAD, "encoded letters", route],
-  ["an id in a path", HEAD, "words", (text) => route(`/plants/${text}`)],
-  ["an id of a token in a path", HEAD, "line feeds", (text) => route(`/tokens/${text}`)],
   ["a head", HEAD, undefined, parseHead],
-  ["a target", HEAD, "encoded letters", (text) => parseHead(`GET /${text} HTTP/1.1\r\nHost: a`)],
   ["an absolute target", HEAD, "the same key", (text) => parseHead(`GET http://${text} HTTP/1.1\r\nHost: a`)],
   ["a version", HEAD, undefined, (text) => parseHead(`GET / HTTP/${text}\r\nHost: a`)],
   ["fields", HEAD, undefined, parseLines],
   ["fields of a head that may be remembered", 700, "empty fields", parseShortHeads],
-  ["the name of a field", HEAD, "stars", (text) => parseLines(`${text}: a`)],
-  ["the value of a field", HEAD, "other parameters", (text) => parseLines(`a: ${text}`)],
-  ["Connection", HEAD, "commas", (text) => parseLines(`Connection: ${text}`)],
-  ["Transfer-Encoding", HEAD, undefined, (text) => parseLines(`Transfer-Encoding: ${text}`)],
   ["Content-Length", HEAD, "zeros before a nine", (text) => parseLines(`Content-Length: ${text}`)],
   ["chunks", BODY, "chunks of a byte", (text) => readChunks(text, text.length)],
   ["an extension of a chunk", CHUNK_LINE, "bearers", (text) => readChunks(`1;${text}`, 1)],
   ["trailers", TRAILERS, "empty fields", (text) => readChunks(`0\r\n${text}`, text.length)],
   ["a trailer that drips", TRAILERS, "sheets of XML", (text) => readChunks(`0\r\na:${text}`, 1)],
-  ["Host", HEAD, "stars", (text) => checkHost({ headers: field("host", text), authority: undefined })],
-  ["the host of an absolute target", HEAD, "zeros before a nine", (text) => checkHost({ headers: fieldsOf(), authority: text })],
-  ["Content-Type of JSON", HEAD, "tabs", (text) => checkBodyHeaders(field("content-type", `application/json${text}`))],
-  ["Content-Type", HEAD, undefined, (text) => checkBodyHeaders(field("content-type", text))],
-  ["Content-Type of a file", HEAD, "spaces", (text) => openCsv(field("content-type", `text/csv${text}`))],
-  ["Content-Length of a body that comes", HEAD, "words", (text) => readLate(field("content-length", text))],
-  ["If-Match", HEAD, "the same key", (text) => checkIfMatch(field("if-match", `${text},${plantEtag(plantOf("a"))}`), plantOf("a"))],
-  ["If-None-Match", HEAD, "weak tags", (text) => isRuledOut(field("if-none-match", text), plantOf("a"))],
-  ["Accept-Encoding", HEAD, "commas", (text) => pages("/", { method: "GET", headers: field("accept-encoding", text) } as never)],
-  ["Accept", HEAD, "commas", (text) => chooseType(text, FILE_TYPES)],
-  ["parameters in Accept", HEAD, "commas", (text) => chooseType(`text/csv;${text}`, FILE_TYPES)],
-  ["Origin", HEAD, "stars", (text) => crossOrigin.share({ status: 200 }, { headers: field("origin", text) } as never)],
-  ["Origin and its question", HEAD, "tabs", askFirst],
   ["traceparent", HEAD, "stars", (text) => findParent(field("traceparent", text))],
   ["traceparent of a version to come", HEAD, "nines", (text) => findParent(field("traceparent", `01-${SPAN}-${text}`))],
   ["tracestate", HEAD, "spaces", findState],
   // As long as it may be: a longer one is not looked at.
   ["tracestate that is short", 512, "byte order marks", (text) => findState(text.slice(0, 512))],
-  ["X-Forwarded-For", HEAD, "one mark", (text) => forwarded("x-forwarded-for", text)],
   ["X-Forwarded-For before a proxy", HEAD, "digits and points", (text) => forwarded("x-forwarded-for", `${text}, 127.0.0.1`)],
   ["an address with a port in X-Forwarded-For", HEAD, "stars", (text) => forwarded("x-forwarded-for", `[::${text}]:1`)],
   ["Forwarded before a proxy", HEAD, "second halves of surrogates", (text) => forwarded("forwarded", `${text}, for=127.0.0.1`)],
   ["a quoted text in Forwarded", HEAD, "letters beyond U+FFFF", (text) => forwarded("forwarded", `for="${text}"`)],
   ["the network of an address", HEAD, "ports of hosts", (text) => networkOf(`::${text}`)],
-  ["Idempotency-Key", HEAD, undefined, makeToken],
-  ["Idempotency-Key in quotes", HEAD, undefined, (text) => makeToken(`"${text}"`)],
-  ["Authorization", HEAD, undefined, (text) => authenticator.authenticate(text)],
-  ["Authorization behind its scheme", HEAD, undefined, (text) => authenticator.authenticate(`Bearer ${text}`)],
   ["a line of the log", BODY, "low quotes and another one of Windows-1252", (text) => log.debug("event", { text })],
   // Escaped, a character is six, and more than a processor's cache holds would take longer for that alone.
   ["a line of the log on a terminal", HEAD, "U+0001", (text) => terminalLog.debug("event", { text })],
-  ["a page of plants", BODY, "U+0001", listOne],
   ["a cell of Windows-1252", BODY, "chunks of a byte", (text) => openCellDecoder(undefined, {})(toByteText(Buffer.from(text, "latin1")))],
   ["a file of CSV", FILE, undefined, csv],
   ["a file of CSV that drips", LINE, undefined, (text) => csv(text, FEW)],
@@ -401,7 +268,6 @@ const TABLE: ReadonlyArray<readonly [what: string, bytes: number, meant: string 
   ["cells of an .xlsx", BODY / 4, "commas", (text) => drainSheet(`<row r="1">${text.replaceAll(",", "<c/>")}</row>`)],
   ["a text of an .xlsx", BODY, "two marks", (text) => drainSheet(`<row r="1"><c t="inlineStr"><is><t>${text}</t></is></c></row>`)],
   ["a row of an export", BODY, "quotes", (text) => csvWriter({ guardFormulas: true })(plantOf(text))],
-  ["an export", BODY, "words", exportOne],
   ["columns of PostgreSQL", BODY, "ligatures of eighteen", (text) => searchableColumnsOf([plantOf(text)])],
   ["a column of PostgreSQL and back", BODY, "U+0000", (text) => fromColumn(toColumn(text))],
   ["a query of PostgreSQL", SEARCH, "ligatures of eighteen", (text) => toQuery(tokenize(text))],
