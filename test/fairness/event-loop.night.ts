@@ -1,11 +1,8 @@
 import { afterAll, describe, expect, it } from "bun:test";
 import { ENGINES } from "../support/engines.ts";
 import type { Engine } from "../support/engines.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
 import { watchLoop } from "../support/loop/loop.ts";
-import { startProcess } from "../support/process.ts";
-import type { ServiceProcess } from "../support/process.ts";
-import { readToken } from "../support/service.ts";
+import { killServices, startOn } from "../support/service-process.ts";
 
 /**
  * On an idle machine no request blocks the event loop for longer than 50 ms. One shared with ten other programs is
@@ -19,22 +16,15 @@ const NAME_OF_MARKS = `oak ${MARKS.map((mark) => mark.repeat(4000)).join("")}`;
 /** Each character of these becomes four words. */
 const NAME_OF_WORDS = `oak ${"\ufdfa".repeat(20_000)}`;
 
-const services: ServiceProcess[] = [];
-afterAll(() => Promise.all(services.map((service) => service.end("SIGKILL"))));
+afterAll(killServices);
 
-async function open({ openFlags }: Engine) {
-  const data = temporaryFolder();
+async function open(engine: Engine) {
   const loop = watchLoop();
-  const flags = Object.entries(await openFlags()).flatMap(([name, value]) => [`--${name}`, value]);
-  const service = await startProcess({ data, environment: loop.environment, flags: ["--queue-wait-ms", "15000", ...flags] });
-  services.push(service);
-  const headers = { authorization: `Bearer ${await readToken(data)}` };
-  const ask = (path: string, init: { method?: string; body?: string } = {}) => fetch(`${service.url}${path}`, { ...init, headers });
+  const { ask, statusOf } = await startOn(engine, { environment: loop.environment });
 
   async function create(name: string, count: number, first: number): Promise<void> {
     const bodies = Array.from({ length: count }, (_, id) => JSON.stringify({ id: id + first, name }));
-    const answers = await Promise.all(bodies.map((body) => ask("/plants", { method: "POST", body })));
-    expect(answers.map(({ status }) => status)).toEqual(bodies.map(() => 200));
+    expect(await Promise.all(bodies.map((body) => statusOf("POST", "/plants", body)))).toEqual(bodies.map(() => 200));
   }
 
   /** Does the work while polling /livez. Returns the longest time that the event loop was blocked. */
@@ -42,11 +32,11 @@ async function open({ openFlags }: Engine) {
     let isDone = false;
     loop.reset();
     const done = work().finally(() => (isDone = true));
-    while (!isDone) expect((await ask("/livez")).status).toBe(200);
+    while (!isDone) expect(await statusOf("GET", "/livez")).toBe(200);
     await done;
     return loop.longestMs();
   }
-  return { ask, create, keptBy };
+  return { ask, statusOf, create, keptBy };
 }
 
 for (const engine of ENGINES) {
@@ -54,11 +44,11 @@ for (const engine of ENGINES) {
     const opened = open(engine);
 
     it("creates with names of 60 KB of marks, and searches that find them", async () => {
-      const { ask, create, keptBy } = await opened;
+      const { ask, statusOf, create, keptBy } = await opened;
       const kept = await keptBy(async () => {
         await create(NAME_OF_MARKS, 12, 0);
-        for (let found = 0; found < 12;) found = ((await (await ask("/plants?q=oak&limit=1000")).json()) as unknown[]).length;
-        await Promise.all(Array.from({ length: 12 }, async () => expect((await ask("/plants?q=oak")).status).toBe(200)));
+        for (let found = 0; found < 12;) found = ((await (await ask("GET", "/plants?q=oak&limit=1000")).json()) as unknown[]).length;
+        await Promise.all(Array.from({ length: 12 }, async () => expect(await statusOf("GET", "/plants?q=oak")).toBe(200)));
       });
       expect(kept).toBeLessThan(KEPT_MS_MAX);
     });
@@ -75,37 +65,38 @@ for (const engine of ENGINES) {
     });
 
     it("requests of a thousand changes, and those with the most keys and items that a body can have", async () => {
-      const { ask, keptBy } = await opened;
+      const { statusOf, keptBy } = await opened;
       const changes = (tag: string) =>
         Array.from({ length: 1000 }, (_, id) => `{"id":${50_000 + id},"from":null,"to":{"name":"oak","tag":"${tag}"}}`).join();
       const odd = ["{},".repeat(80_000) + "{}", '{"a":1},'.repeat(32_000) + "{}", `{${'"a":1,'.repeat(40_000)}"b":1}`];
       const kept = await keptBy(async () => {
         for (const [body, status] of [[changes("a"), 200], [changes("b"), 200], ...odd.map((one) => [one, 400] as const)] as const) {
           // As many as one token may have under way.
-          const sent = [1, 2, 3, 4].map(() => ask("/plants/changes", { method: "POST", body: `{"changes":[${body}]}` }));
-          expect((await Promise.all(sent)).map((response) => response.status)).toEqual([status, status, status, status]);
+          const sent = [1, 2, 3, 4].map(() => statusOf("POST", "/plants/changes", `{"changes":[${body}]}`));
+          expect(await Promise.all(sent)).toEqual([status, status, status, status]);
         }
       });
       expect(kept).toBeLessThan(KEPT_MS_MAX);
     });
 
     it("a search for a thousand marks, and for more than a search may have", async () => {
-      const { ask, keptBy } = await opened;
+      const { statusOf, keptBy } = await opened;
       const q = (count: number) => encodeURIComponent(MARKS.join("").repeat(count / MARKS.length));
       const kept = await keptBy(async () => {
         for (let round = 0; round < 10; round += 1) {
-          expect((await ask(`/plants?q=${q(994)}`)).status).toBe(200);
-          expect((await ask(`/plants?q=${q(2100)}`)).status).toBe(400);
+          expect(await statusOf("GET", `/plants?q=${q(994)}`)).toBe(200);
+          expect(await statusOf("GET", `/plants?q=${q(2100)}`)).toBe(400);
         }
       });
       expect(kept).toBeLessThan(KEPT_MS_MAX);
     });
 
     it("an import of which every line is refused, or has a name that is all words", async () => {
-      const { ask, keptBy } = await opened;
+      const { statusOf, keptBy } = await opened;
       const lines = Array.from({ length: 1000 }, (_, id) => `{"id":${1000 + id},"name":"${"\ufdfa".repeat(1000)}"}\n`).join("");
       const kept = await keptBy(async () => {
-        for (const body of ["a\n".repeat(300_000), lines]) expect((await ask("/plants/import", { method: "POST", body })).status).toBe(200);
+        for (const body of ["a\n".repeat(300_000), lines])
+          expect(await statusOf("POST", "/plants/import", body, "application/x-ndjson")).toBe(200);
       });
       expect(kept).toBeLessThan(KEPT_MS_MAX);
     });

@@ -92,17 +92,16 @@ const ADDED = ["job", "instance"];
 
 /** Services on both engines, whose checkpoints are frequent. */
 const root = plantBugs(CHECKPOINT_OFTEN);
-const services = await Promise.all(ENGINES.map((engine) => startOn(engine, root, { PLANT_STORE_METRICS: "127.0.0.1:0" })));
+const services = await Promise.all(ENGINES.map((engine) => startOn(engine, { root, environment: { PLANT_STORE_METRICS: "127.0.0.1:0" } })));
 let id = 0;
 
 /** Lets each service create, search and miss a plant. */
 async function use(): Promise<void> {
   id += 1;
-  for (const { url, token } of services) {
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    await fetch(`${url}/plants`, { method: "POST", headers, body: `{"id":${id},"name":"Rose"}` });
-    await fetch(`${url}/plants?q=rose`, { headers });
-    await fetch(`${url}/plants/404000`, { headers });
+  for (const { ask } of services) {
+    await ask("POST", "/plants", `{"id":${id},"name":"Rose"}`);
+    await ask("GET", "/plants?q=rose");
+    await ask("GET", "/plants/404000");
   }
 }
 

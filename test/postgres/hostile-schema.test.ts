@@ -57,7 +57,7 @@ async function useAll(database: string) {
   const refused: string[] = [];
   async function ask(...request: Parameters<typeof service.ask>): Promise<Response> {
     const response = await service.ask(...request);
-    if (!response.ok) refused.push(`${request.join(" ")}: ${response.status} ${await response.clone().text()}`);
+    if (!response.ok) refused.push(`${request[0]} ${request[1]}: ${response.status} ${await response.clone().text()}`);
     return response;
   }
 

@@ -1,11 +1,10 @@
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "bun:test";
 import { median } from "../../bench/quantile.ts";
-import type { Arrived } from "../support/arrivals.ts";
-import { ENGINES } from "../support/engines.ts";
-import { flagsOf, openGarden } from "../support/garden-process.ts";
+import { arrive } from "../support/arrivals.ts";
+import { ENGINES, flagsOf } from "../support/engines.ts";
+import { openGarden } from "../support/garden-process.ts";
 import { runCommandKillable } from "../support/killable.ts";
-import { PROJECT } from "../support/process.ts";
 import { inForm, tell } from "../support/run-form.ts";
 import { killServices } from "../support/service-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -33,10 +32,9 @@ describe("creates while a backup runs", () => {
       const folder = temporaryFolder();
       let firstId = 10_000_000;
       async function measure(): Promise<number> {
-        const options = { url: service.url, token: tokens.admin, rate: RATE, seconds: SECONDS, connections: 64, firstId };
         firstId += RATE * SECONDS * 2;
-        const child = Bun.spawn([process.execPath, join(PROJECT, "test/support/arrivals.ts"), JSON.stringify(options)]);
-        const { statuses, p99Ms, broken } = (await new Response(child.stdout).json()) as Arrived;
+        const load = { url: service.url, token: tokens.admin, rate: RATE, seconds: SECONDS, connections: 64, firstId };
+        const { statuses, p99Ms, broken } = await arrive(load);
         expect([Object.keys(statuses), broken]).toEqual([["200"], 0]);
         return p99Ms;
       }

@@ -1,16 +1,13 @@
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { afterEach, expect } from "bun:test";
-import { temporaryFolder } from "../support/temporary-folder.ts";
-import { startPatientClock } from "../support/patient-clock.ts";
+import { isWithin } from "../support/patient-clock.ts";
 import { needs } from "../support/program.ts";
-import { readToken } from "../support/service.ts";
 import { openClock } from "../support/clock.ts";
 import { startFlood } from "../support/flood.ts";
 import { inForm, tell } from "../support/run-form.ts";
 import { until } from "../support/until.ts";
-import { killServices, PATIENT, startService } from "../support/service-process.ts";
+import { askAs, killServices, PATIENT, startService } from "../support/service-process.ts";
 import { judgeFolder, SOUND } from "../support/stored.ts";
+import { lockWrites } from "../support/write-lock.ts";
 
 const { it } = needs("faketime");
 
@@ -26,45 +23,30 @@ type NewToken = Readonly<{ id: string; token: string; created: string }>;
 
 /** A service with a clock that can be set. */
 async function openGarden(flags: readonly string[] = []) {
-  const data = temporaryFolder();
   const clock = openClock();
-  const service = await startService({ data, flags, environment: clock.environment });
-  const first = await readToken(data);
-
-  function request(path: string, init: RequestInit = {}, token = first): Promise<Response> {
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    return fetch(`${service.url}${path}`, { ...init, headers });
-  }
-  function create(id: number): Promise<Response> {
-    return request("/plants", { method: "POST", body: `{"id":${id},"name":"plant"}` });
-  }
-  async function createToken(days?: number): Promise<NewToken> {
-    const response = await request("/tokens", { method: "POST", body: JSON.stringify({ name: "clock", scopes: ["plants:read"], days }) });
-    return (await response.json()) as NewToken;
-  }
-  async function statusWith({ token }: NewToken): Promise<number> {
-    return (await request("/plants", {}, token)).status;
-  }
-  return { data, clock, service, first, request, create, createToken, statusWith };
-}
-
-async function isSoon(isSo: () => Promise<boolean>, withinMs: number): Promise<boolean> {
-  const clock = startPatientClock();
-  while (!(await isSo())) {
-    if (clock.ms() > withinMs) return false;
-    await Bun.sleep(20);
-  }
-  return true;
+  const service = await startService({ flags, environment: clock.environment });
+  return {
+    ...service,
+    clock,
+    create: (id: number) => service.ask("POST", "/plants", `{"id":${id},"name":"plant"}`),
+    async createToken(days?: number): Promise<NewToken> {
+      return (await (
+        await service.ask("POST", "/tokens", JSON.stringify({ name: "clock", scopes: ["plants:read"], days }))
+      ).json()) as NewToken;
+    },
+    statusWith: ({ token }: NewToken) => askAs(token, service).statusOf("GET", "/plants"),
+    isReady: async () => (await fetch(`${service.url}/readyz`)).status === 200,
+  };
 }
 
 it(`${JUMPS.length} jumps of the clock, by a day or two forwards and back, leave each create answered 200, lose nothing, and log nothing unusual`, async () => {
-  const { data, clock, service, first, createToken } = await openGarden(PATIENT);
-  const flood = startFlood({ url: service.url, token: first, firstId: 1n });
+  const { clock, createToken, isReady, ...service } = await openGarden(PATIENT);
+  const flood = startFlood({ ...service, firstId: 1n });
   for (const days of JUMPS) {
     clock.setDaysOff(days);
     const answered = flood.count();
     await Bun.sleep(BETWEEN_MS);
-    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+    expect(await isReady()).toBe(true);
     // The service really has another time.
     expect(Math.abs(Date.parse((await createToken()).created) - Date.now() - days * DAY_MS)).toBeLessThan(HOUR_MS);
     await until("Creates go on", () => flood.count() > answered + 50);
@@ -75,7 +57,7 @@ it(`${JUMPS.length} jumps of the clock, by a day or two forwards and back, leave
   const events = service.lines.map((line) => (JSON.parse(line) as { event: string }).event).filter((event) => event !== "data_at_risk");
   expect(events).toEqual(["store_made", "settings", "started", ...JUMPS.map(() => "token_created")]);
   expect(await service.end("SIGTERM")).toBe(0);
-  expect(judgeFolder(data, journal)).toEqual(SOUND);
+  expect(judgeFolder(service.data, journal)).toEqual(SOUND);
   tell("clock", `${JUMPS.length} jumps of a day or two, ${journal.answered.length} creates, each answered 200, 0 lost`);
 });
 
@@ -91,20 +73,13 @@ it("a token that expires in an hour is refused when the clock jumps a day forwar
 });
 
 it("a token that is revoked after the clock went a day back is refused, although it was accepted at a later time", async () => {
-  const { clock, createToken, statusWith, request } = await openGarden();
+  const { clock, createToken, statusWith, statusOf } = await openGarden();
   const token = await createToken();
   expect(await statusWith(token)).toBe(200);
   clock.setDaysOff(-1);
-  expect((await request(`/tokens/${token.id}`, { method: "DELETE" })).status).toBe(204);
-  expect(await isSoon(async () => (await statusWith(token)) === 401, 3000)).toBe(true);
+  expect(await statusOf("DELETE", `/tokens/${token.id}`)).toBe(204);
+  expect(await isWithin(3000, async () => (await statusWith(token)) === 401)).toBe(true);
 });
-
-/** Another process that holds the write lock acts like the slowest possible disk. */
-function lock(data: string): () => void {
-  const other = new DatabaseSync(join(data, "plants.db"));
-  other.exec("BEGIN IMMEDIATE");
-  return () => other.close();
-}
 
 it("a create that waits for the disk while the clock jumps a day forwards is not refused", async () => {
   /** Longer than the interval at which the service looks for creates that have waited too long, and shorter than one may. */
@@ -114,13 +89,13 @@ it("a create that waits for the disk while the clock jumps a day forwards is not
   const statuses: number[] = [];
   for (let id = 1; statuses.length < 2 && id < 20; id += 1) {
     clock.setDaysOff(0);
-    const unlock = lock(data);
+    const unlock = await lockWrites({ data });
     const began = performance.now();
     const response = create(id);
     await Bun.sleep(WAIT_MS / 4);
     clock.setDaysOff(1);
     await Bun.sleep(WAIT_MS);
-    unlock();
+    await unlock();
     const { status } = await response;
     // Otherwise the machine was slow, and it may have waited for longer than the limit.
     if (performance.now() - began < WAIT_MS_MAX) statuses.push(status);
@@ -129,13 +104,12 @@ it("a create that waits for the disk while the clock jumps a day forwards is not
 });
 
 it("a service that is unready, because the disk refuses to write, while the clock jumps a day back tries again and is ready", async () => {
-  const { data, clock, create, service } = await openGarden();
-  const isReady = async () => (await fetch(`${service.url}/readyz`)).status === 200;
-  const unlock = lock(data);
+  const { data, clock, create, isReady } = await openGarden();
+  const unlock = await lockWrites({ data });
   expect((await create(1)).status).toBe(503);
   // The create times out before the disk does.
-  expect(await isSoon(async () => !(await isReady()), 4000)).toBe(true);
+  expect(await isWithin(4000, async () => !(await isReady()))).toBe(true);
   clock.setDaysOff(-1);
-  unlock();
-  expect(await isSoon(isReady, 4000)).toBe(true);
+  await unlock();
+  expect(await isWithin(4000, isReady)).toBe(true);
 });

@@ -1,19 +1,15 @@
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "bun:test";
 import { parse } from "yaml";
 import { parseConfig } from "../../src/app/config.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
-
-import { findFreePort } from "../support/port.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
 import { findFaults, startLoad } from "../support/postgres/load.ts";
+import { serveOn } from "../support/postgres/store.ts";
 import { until } from "../support/until.ts";
 import { PROJECT } from "../support/process.ts";
-import { readToken } from "../support/service.ts";
-import { findProgram, needs } from "../support/program.ts";
+import { endFronts, startFront } from "../support/proxies/fronts.ts";
+import { needs } from "../support/program.ts";
 import { killServices, PATIENT, startService } from "../support/service-process.ts";
 
 const DEPLOY = join(PROJECT, "deploy");
@@ -26,25 +22,10 @@ type Compose = Readonly<{
 const compose = parse(readFileSync(join(DEPLOY, "compose.yaml"), "utf8"), { merge: true }) as Compose;
 const replicas = Object.keys(compose.services).filter((name) => name.startsWith("plants-"));
 
-let balancer: ChildProcess | undefined;
 afterEach(async () => {
-  balancer?.kill("SIGKILL");
+  await endFronts();
   await killServices();
 });
-
-/** The balancer of deploy/ unchanged, except for the ports of the services. */
-async function startBalancer(addresses: ReadonlyMap<string, string>): Promise<string> {
-  const port = await findFreePort();
-  const text = balancerText
-    .replace("bind :8080", `bind 127.0.0.1:${port}`)
-    .replaceAll(/(server (plants-\d)) \S+/g, (_, server: string, name: string) => `${server} ${addresses.get(name)}`);
-  const path = join(temporaryFolder(), "haproxy.cfg");
-  writeFileSync(path, text);
-  balancer = spawn(findProgram("haproxy"), ["-f", path], { stdio: ["ignore", "ignore", "ignore"] });
-  const url = `http://127.0.0.1:${port}`;
-  await until("The balancer answers", async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.status === 200);
-  return url;
-}
 
 describe("the replicas of deploy/", () => {
   it("have settings that the service accepts, and trust the balancer, which is in their network", () => {
@@ -81,19 +62,14 @@ describe("the replicas of deploy/", () => {
   needs("haproxy").it("are replaced one by one behind the balancer, under load, without a failed request", async () => {
     const database = await (await sharedCluster()).createDatabase();
     const drainDelay = compose.services[replicas[0]!]!.environment!["PLANT_STORE_DRAIN_DELAY_MS"]!;
-    const folders = new Map(replicas.map((name) => [name, temporaryFolder()]));
-    const start = (name: string, port = "0") =>
-      startService({
-        data: folders.get(name)!,
-        flags: [...PATIENT, "--database", database, "--drain-delay-ms", drainDelay, "--port", port],
-      });
-    const running = new Map<string, Awaited<ReturnType<typeof start>>>();
-    for (const name of replicas) running.set(name, await start(name));
-    const url = await startBalancer(new Map([...running].map(([name, service]) => [name, new URL(service.url).host])));
-    const load = startLoad({ urls: [url], token: await readToken(folders.get(replicas[0]!)!), clients: 8, firstId: 1n });
-    for (const [name, service] of running) {
+    const start = (port: string, data?: string) =>
+      serveOn(database, { ...(data ? { data } : {}), flags: [...PATIENT, "--drain-delay-ms", drainDelay, "--port", port] });
+    const running = [await start("0"), await start("0"), await start("0")];
+    const url = await startFront("haproxy", { hosts: running.map((service) => new URL(service.url).host) });
+    const load = startLoad({ urls: [url], token: running[0]!.token, clients: 8, firstId: 1n });
+    for (const service of running) {
       expect(await service.end("SIGTERM")).toBe(0);
-      await start(name, new URL(service.url).port);
+      await start(new URL(service.url).port, service.data);
       await Bun.sleep(1000);
     }
     const journal = await load.stop();
@@ -104,8 +80,8 @@ describe("the replicas of deploy/", () => {
   });
 
   needs("haproxy").it("leave it to the balancer to answer like the service when none of them is ready", async () => {
-    const service = await startService({ data: temporaryFolder() });
-    const url = await startBalancer(new Map(replicas.map((name) => [name, new URL(service.url).host])));
+    const service = await startService();
+    const url = await startFront("haproxy", { hosts: replicas.map(() => new URL(service.url).host) });
     await service.end("SIGKILL");
     await until("The balancer has noticed", async () => (await fetch(`${url}/plants/1`)).status === 503);
     const response = await fetch(`${url}/plants/1`);

@@ -2,9 +2,10 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "bun:test";
 import { digestOf } from "../support/backups.ts";
-import { ENGINES } from "../support/engines.ts";
+import { newPlace } from "../support/backup-garden.ts";
+import { ENGINES, flagsOf } from "../support/engines.ts";
 import { plantOf, startFlood, toJson } from "../support/flood.ts";
-import { exportOf, flagsOf, newPlace, openGarden, serve, STATUSES, statusesOf } from "../support/garden-process.ts";
+import { exportOf, openGarden, serve, STATUSES, statusesOf } from "../support/garden-process.ts";
 import { runCommandKillable } from "../support/killable.ts";
 import { inForm, tell } from "../support/run-form.ts";
 import { killServices } from "../support/service-process.ts";
@@ -31,7 +32,7 @@ describe("a drill", () => {
       rmSync(place["data"]!, { recursive: true });
 
       // Another machine has the file alone.
-      const [home, abroad, again] = await Promise.all([newPlace(engine), newPlace(other), newPlace(engine)]);
+      const [home, abroad, again] = [await newPlace(engine.engine), await newPlace(other.engine), await newPlace(engine.engine)];
       const restore = await runCommandKillable(["restore", file, ...flagsOf(home)]).ended;
       expect([restore.status, restore.stderr]).toEqual([0, expect.any(String)]);
       const restored = await serve(home);

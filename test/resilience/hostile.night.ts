@@ -30,7 +30,7 @@ afterEach(killServices);
 async function attack(engine: Engine) {
   const seed = seedOf("hostile");
   const loop = watchLoop();
-  const service = await startOn(engine, undefined, loop.environment);
+  const service = await startOn(engine, { environment: loop.environment });
   loop.reset();
   const judge = createJudge(service.token);
   const vitals = watchVitals(service.pid, SAMPLE_MS);
@@ -80,9 +80,7 @@ for (const engine of ENGINES) {
     expect(judge.readBack()).toBeGreaterThan(REQUESTS / 100);
     expect(last / middle).toBeLessThan(MEGABYTES_GROWTH_MAX);
     expect(service.lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
-
-    const init = { method: "POST", body: '{"id":4711,"name":"Monstera"}', headers: { authorization: `Bearer ${service.token}` } };
-    expect((await fetch(`${service.url}/plants`, init)).status).toBe(200);
+    expect(await service.statusOf("POST", "/plants", '{"id":4711,"name":"Monstera"}')).toBe(200);
     expect(await service.end("SIGTERM")).toBe(0);
   });
 }

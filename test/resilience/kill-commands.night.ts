@@ -3,14 +3,14 @@ import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "bun:test";
 import { digestOf, linesOf, runOn } from "../support/backups.ts";
 import type { Place } from "../support/backups.ts";
-import { ENGINES } from "../support/engines.ts";
+import { newPlace } from "../support/backup-garden.ts";
+import { ENGINES, flagsOf } from "../support/engines.ts";
 import { importPlants, plantOf, startFlood } from "../support/flood.ts";
-import { flagsOf, newPlace, openGarden } from "../support/garden-process.ts";
+import { openGarden } from "../support/garden-process.ts";
 import { runCommandKillable, runKillable } from "../support/killable.ts";
 import { openRandom, seedOf } from "../support/random.ts";
 import { inForm, tell } from "../support/run-form.ts";
-import { readToken } from "../support/service.ts";
-import { killServices, PATIENT, startService } from "../support/service-process.ts";
+import { askAs, killServices, PATIENT, startService } from "../support/service-process.ts";
 import { judgeFolder, SOUND } from "../support/stored.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
@@ -24,22 +24,20 @@ const random = openRandom(seedOf("kill -9 of commands"));
 
 /** A service with plants, and with more that arrive meanwhile, of which there are few, to leave time for the commands. */
 async function openFlooded() {
-  const data = temporaryFolder();
-  const service = await startService({ data, flags: PATIENT });
-  const token = await readToken(data);
-  expect(await importPlants(service, { data, ids: IDS })).toMatchObject({ created: IDS.length, refused: 0 });
-  return { data, service, token, flood: startFlood({ url: service.url, token, clients: 4, firstId: BigInt(IDS.length + 1) }) };
+  const service = await startService({ flags: PATIENT });
+  expect(await importPlants(service, { data: service.data, ids: IDS })).toMatchObject({ created: IDS.length, refused: 0 });
+  return { ...service, flood: startFlood({ ...service, clients: 4, firstId: BigInt(IDS.length + 1) }) };
 }
 
 type Flooded = Awaited<ReturnType<typeof openFlooded>>;
 
 /** All creates meanwhile were answered 200, and nothing is lost. Returns the ids of all plants. */
-async function expectUnharmed({ data, service, flood }: Flooded): Promise<bigint[]> {
-  expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+async function expectUnharmed({ data, url, end, flood }: Flooded): Promise<bigint[]> {
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
   await until("Creates go on", () => flood.count() > 100);
   const { attempted, answered, others } = await flood.stop();
   expect([others, answered.length]).toEqual([[], attempted.length]);
-  expect(await service.end("SIGTERM")).toBe(0);
+  expect(await end("SIGTERM")).toBe(0);
   const all = [...IDS, ...attempted];
   expect(judgeFolder(data, { attempted: all, answered: all })).toEqual(SOUND);
   return all;
@@ -53,8 +51,7 @@ const WRITERS: readonly Readonly<{
 }>[] = [
   {
     what: "an export",
-    run: ({ service, token }, file) =>
-      runCommandKillable(["export", file, "--force", "--url", service.url], undefined, { PLANT_STORE_TOKEN: token }),
+    run: ({ url, token }, file) => runCommandKillable(["export", file, "--force", "--url", url], undefined, { PLANT_STORE_TOKEN: token }),
     async isWhole(file) {
       const lines = readFileSync(file, "utf8").split("\n");
       return lines.pop() === "" && IDS.every((id, at) => lines[at]?.includes(`"name":"${plantOf(id).name}"`));
@@ -104,7 +101,7 @@ it("kill -9 of the service during an export makes the command end with 1 and lea
   const exporting = run(flooded, file);
   await until("It writes", () => partsOf(file).length > 0);
   await Bun.sleep(random() * ms * 0.1);
-  await flooded.service.end("SIGKILL");
+  await flooded.end("SIGKILL");
   expect((await exporting.ended).status).toBe(1);
   expect([existsSync(file), partsOf(file)]).toEqual([false, []]);
 });
@@ -127,7 +124,7 @@ it(`kill -9 of VACUUM INTO, ${KILLS} times, harms neither the service nor the ne
   expect((await runVacuum(flooded, copy).ended).status).toBe(0);
   const attempted = await expectUnharmed(flooded);
   const restored = await startService({ data: copied });
-  expect((await fetch(`${restored.url}/plants/1`, { headers: { authorization: `Bearer ${flooded.token}` } })).status).toBe(200);
+  expect(await askAs(flooded.token, restored).statusOf("GET", "/plants/1")).toBe(200);
   expect(await restored.end("SIGTERM")).toBe(0);
   expect(judgeFolder(copied, { attempted, answered: IDS })).toEqual(SOUND);
   tell("kill -9 of VACUUM INTO", `${KILLS} kills; the copy after them has all of ${IDS.length} plants`);
@@ -140,15 +137,15 @@ describe("kill -9 of a restore", () => {
       const file = join(temporaryFolder(), "garden.gz");
       expect((await runCommandKillable(["backup", file, ...flagsOf(place)]).ended).status).toBe(0);
       await service.end("SIGTERM");
-      const { ms } = await runCommandKillable(["restore", file, ...flagsOf(await newPlace(engine))]).ended;
+      const { ms } = await runCommandKillable(["restore", file, ...flagsOf(await newPlace(engine.engine))]).ended;
       const seen = { whole: 0, nothing: 0, refused: 0 };
-      let target = await newPlace(engine);
+      let target = await newPlace(engine.engine);
       for (let kill = 0; kill < KILLS; kill += 1) {
         // Half of the time is the check of the file.
         await runCommandKillable(["restore", file, ...flagsOf(target)]).killAfter((0.3 + 0.75 * random()) * ms);
         const state = await stateOf(target, file);
         seen[state] += 1;
-        if (state === "whole") target = await newPlace(engine);
+        if (state === "whole") target = await newPlace(engine.engine);
       }
       expect((await runCommandKillable(["restore", file, ...flagsOf(target)]).ended).status).toBe(0);
       expect(await stateOf(target, file)).toBe("whole");

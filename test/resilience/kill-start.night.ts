@@ -3,11 +3,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeAll, describe, expect, it } from "bun:test";
 import { importPlants, plantOf } from "../support/flood.ts";
-import type { ServiceProcess } from "../support/process.ts";
 import { openRandom, pick, seedOf } from "../support/random.ts";
 import { inForm, tell } from "../support/run-form.ts";
-import { readToken } from "../support/service.ts";
 import { killServices, PATIENT, spawnService, startService } from "../support/service-process.ts";
+import type { Service } from "../support/service-process.ts";
 import { judgeFolder, SOUND } from "../support/stored.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
@@ -57,7 +56,7 @@ async function killStart(data: string): Promise<boolean> {
 }
 
 /** A whole start. Returns how long it took until /readyz was 200. */
-async function startTimed(data: string): Promise<{ service: ServiceProcess; readyMs: number }> {
+async function startTimed(data: string): Promise<{ service: Service; readyMs: number }> {
   const spawned = performance.now();
   const service = await startService({ data, flags: PATIENT });
   expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
@@ -68,8 +67,7 @@ async function startTimed(data: string): Promise<{ service: ServiceProcess; read
 async function expectWhole(data: string): Promise<number> {
   const { service, readyMs } = await startTimed(data);
   expect(readyMs).toBeLessThan(READY_MS_MAX);
-  const headers = { authorization: `Bearer ${await readToken(data)}` };
-  const search = (id: bigint) => fetch(`${service.url}/plants?q=${encodeURIComponent(plantOf(id).name)}`, { headers });
+  const search = (id: bigint) => service.ask("GET", `/plants?q=${encodeURIComponent(plantOf(id).name)}`);
   await until("The index of names is built", async () => (await search(1n)).status !== 503);
   const unfound: bigint[] = [];
   for (const id of Array.from({ length: 100 }, () => pick(random, IDS)))
@@ -86,8 +84,7 @@ it("kill -9 in the very first start, again and again, leaves a folder on which t
     const data = temporaryFolder();
     for (let kill = 0; kill < KILLS_EACH; kill += 1) await killStart(data);
     const { service, readyMs } = await startTimed(data);
-    const headers = { authorization: `Bearer ${await readToken(data)}` };
-    expect((await fetch(`${service.url}/plants`, { method: "POST", body: '{"id":1,"name":"first"}', headers })).status).toBe(200);
+    expect(await service.statusOf("POST", "/plants", '{"id":1,"name":"first"}')).toBe(200);
     await service.end("SIGTERM");
     readyMsMax = Math.max(readyMsMax, Math.round(readyMs));
   }

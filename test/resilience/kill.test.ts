@@ -8,7 +8,6 @@ import type { ServiceProcess } from "../support/process.ts";
 import { openRandom, seedOf } from "../support/random.ts";
 import { inForm, tell } from "../support/run-form.ts";
 import { killServices, PATIENT, startService } from "../support/service-process.ts";
-import { readToken } from "../support/service.ts";
 import { countPlants, judgeDatabase, judgeFolder, SOUND } from "../support/stored.ts";
 import type { Verdict } from "../support/stored.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -99,7 +98,7 @@ async function killAgain({ cycles, moment, hasHit, openPlace, flags = [], copy }
   const all = { attempted: [] as bigint[], answered: [] as bigint[] };
   let [hits, readyMsMax] = [0, 0];
   let service = await startService(options);
-  const token = await readToken(data);
+  const { token } = service;
   // A busy machine may hear too late of the moment.
   while (journals.length < cycles || (hits === 0 && journals.length < 20 * cycles)) {
     const flood: Flood = startFlood({ url: service.url, token, firstId: 1n + BigInt(all.attempted.length) });

@@ -7,6 +7,7 @@ import { startFlood } from "../support/flood.ts";
 import type { Journal } from "../support/flood.ts";
 import { inForm, tell } from "../support/run-form.ts";
 import { killServices, PATIENT, spawnService, startService } from "../support/service-process.ts";
+import type { Service } from "../support/service-process.ts";
 import { judgeFolder, SOUND } from "../support/stored.ts";
 
 afterEach(killServices);
@@ -18,8 +19,8 @@ const LOAD_MS_MAX = inForm(300_000, 3_600_000);
 const FLAGS = [...PATIENT, "--log", "debug"];
 
 /** Load until so many creates have been answered, all 200, and none is lost. */
-async function load(url: string, data: string): Promise<Journal> {
-  const flood = startFlood({ url, token: await readToken(data), firstId: 1n });
+async function load({ url, data, token }: Pick<Service, "url" | "data" | "token">): Promise<Journal> {
+  const flood = startFlood({ url, token, firstId: 1n });
   const deadline = performance.now() + LOAD_MS_MAX;
   while (flood.count() < CREATES && performance.now() < deadline && (await isAlive(url))) await Bun.sleep(20);
   const journal = await flood.stop();
@@ -38,20 +39,18 @@ async function isAlive(url: string): Promise<boolean> {
 }
 
 it(`each of ${CREATES} creates is answered 200 when its reader disconnects, and SIGTERM ends the service with 0`, async () => {
-  const data = temporaryFolder();
-  const service = await startService({ data, flags: FLAGS });
+  const service = await startService({ flags: FLAGS });
   // The service writes into a pipe whose other end is closed.
   service.output.destroy();
-  await load(service.url, data);
+  await load(service);
   expect(await service.end("SIGTERM")).toBe(0);
 });
 
 it(`each of ${CREATES} creates is answered 200 when its reader stops reading, only some of the lines wait in memory, and the log says how many are missing`, async () => {
-  const data = temporaryFolder();
-  const service = await startService({ data, flags: FLAGS });
+  const service = await startService({ flags: FLAGS });
   // On a full pipe, which is read again at the end.
   service.output.pause();
-  const { answered } = await load(service.url, data);
+  const { answered } = await load(service);
   const read = service.lines.length;
   service.output.resume();
   await until("The lines that waited are read", () => service.lines.length > read + 1000);
@@ -73,7 +72,7 @@ it(`a log on a full disk does not keep ${CREATES} creates from being answered 20
   const service = spawnService({ data, under, flags: [...FLAGS, "--port", String(port)] });
   const url = `http://127.0.0.1:${port}`;
   await until("The service answers", () => isAlive(url));
-  await load(url, data);
+  await load({ url, data, token: await readToken(data) });
   expect(service.lines).toEqual([]);
   expect(await service.end("SIGTERM")).toBe(0);
 });

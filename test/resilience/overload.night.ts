@@ -1,14 +1,12 @@
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
 import { afterEach, describe, expect, it } from "bun:test";
 import { median } from "../../bench/quantile.ts";
-import { ENGINES } from "../support/engines.ts";
-import type { ServiceProcess } from "../support/process.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
-import { readToken } from "../support/service.ts";
-import type { Arrived, Arrivals } from "../support/arrivals.ts";
+import { ENGINES, flagsOf } from "../support/engines.ts";
+import { arrive } from "../support/arrivals.ts";
+import type { Arrivals, Arrived } from "../support/arrivals.ts";
 import { inForm, tell } from "../support/run-form.ts";
 import { killServices, startService } from "../support/service-process.ts";
+import type { Service } from "../support/service-process.ts";
 import { readVitals } from "../support/vitals.ts";
 
 afterEach(killServices);
@@ -45,14 +43,8 @@ function onCore(core: 0 | 1): string[] {
   return availableParallelism() > 1 ? ["taskset", "--cpu-list", String(core)] : [];
 }
 
-async function arrive(arrivals: Arrivals): Promise<Arrived> {
-  const program = [process.execPath, join(import.meta.dirname, "../support/arrivals.ts"), JSON.stringify(arrivals)];
-  const child = Bun.spawn([...onCore(1), ...program], { stdout: "pipe", stderr: "inherit" });
-  return JSON.parse(await child.stdout.text()) as Arrived;
-}
-
 /** Polls /livez all the time: the longest response time, and the most memory that the service had. */
-function watch({ url, pid }: ServiceProcess): () => Promise<Readonly<{ livenessMsMax: number; memory: number }>> {
+function watch({ url, pid }: Service): () => Promise<Readonly<{ livenessMsMax: number; memory: number }>> {
   let longest = 0;
   let memory = 0;
   let isOver = false;
@@ -72,19 +64,27 @@ function watch({ url, pid }: ServiceProcess): () => Promise<Readonly<{ livenessM
   };
 }
 
-async function runRound(service: ServiceProcess, token: string, firstId: number): Promise<Round> {
-  const usual = { url: service.url, token, seconds: SECONDS };
-  let nextId = firstId;
-  const ids = () => (nextId += 10_000_000);
-  // So many that a free connection gets a request at once.
-  const full = await arrive({ ...usual, rate: 100_000, connections: BUSY, firstId: ids() });
-  const peak = goodputOf(full);
-  const calm = await arrive({ ...usual, rate: Math.trunc(peak * 0.8), connections: CROWD, firstId: ids() });
+type Load = Pick<Arrivals, "rate" | "connections">;
+
+/** So many that a free connection gets a request at once. */
+const FULL: Load = { rate: 100_000, connections: BUSY };
+
+let nextId = 0;
+
+/** Creates of new plants, for some seconds. */
+function send({ url, token }: Service, load: Load): Promise<Arrived> {
+  nextId += 10_000_000;
+  return arrive({ url, token, seconds: SECONDS, firstId: nextId, ...load }, onCore(1));
+}
+
+async function runRound(service: Service): Promise<Round> {
+  const peak = goodputOf(await send(service, FULL));
+  const calm = await send(service, { rate: Math.trunc(peak * 0.8), connections: CROWD });
   const calmMemory = readVitals(service.pid).megabytes;
   const crowd = new Map<number, Crowd>();
   for (const factor of FACTORS) {
     const endWatch = watch(service);
-    const arrived = await arrive({ ...usual, rate: Math.trunc(peak * factor), connections: CROWD, firstId: ids() });
+    const arrived = await send(service, { rate: Math.trunc(peak * factor), connections: CROWD });
     crowd.set(factor, { ...arrived, ...(await endWatch()) });
   }
   return { peak, calmP99Ms: calm.p99Ms, calmMemory, crowd };
@@ -95,15 +95,12 @@ function goodputOf({ statuses }: Arrived): number {
 }
 
 async function measure(flags: readonly string[]): Promise<Round[]> {
-  const data = temporaryFolder();
-  const service = await startService({ data, flags, under: onCore(0) });
-  const token = await readToken(data);
+  const service = await startService({ flags, under: onCore(0) });
   // Warm-up.
-  await arrive({ url: service.url, token, seconds: SECONDS, rate: 100_000, connections: BUSY, firstId: 0 });
+  await send(service, FULL);
   const rounds: Round[] = [];
   const seemsBroken = () => FACTORS.some((factor) => findBroken(rounds, factor).length > 0);
-  for (let round = 1; round <= ROUNDS || (round <= ROUNDS_MAX && seemsBroken()); round += 1)
-    rounds.push(await runRound(service, token, round * 1_000_000_000));
+  for (let round = 1; round <= ROUNDS || (round <= ROUNDS_MAX && seemsBroken()); round += 1) rounds.push(await runRound(service));
   return rounds;
 }
 
@@ -145,8 +142,7 @@ function findBroken(rounds: readonly Round[], factor: number): string[] {
 for (const { engine, openFlags } of ENGINES) {
   describe(`on ${engine}, five times as many creates as its capacity`, () => {
     it("do not slow it down, and the excess is answered 503 with Retry-After", async () => {
-      const flags = Object.entries(await openFlags()).flatMap(([name, value]) => [`--${name}`, value]);
-      const rounds = await measure(flags);
+      const rounds = await measure(flagsOf(await openFlags()));
       for (const { crowd } of rounds) {
         for (const { statuses, broken, withoutRetryAfter, livenessMsMax } of crowd.values()) {
           expect(Object.keys(statuses).toSorted()).toEqual(["200", "503"]);

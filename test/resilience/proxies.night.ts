@@ -2,17 +2,15 @@ import { afterAll, afterEach, expect } from "bun:test";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { ConnectionError, createClient } from "../../src/client/client.ts";
 import { TOKENS_TARGETS } from "../corpus.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
 import { needs } from "../support/program.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
 import { sendRaw, statusesIn } from "../support/raw-http.ts";
-import { readToken } from "../support/service.ts";
 import { endAttacks, startOdd } from "../support/attack/attack.ts";
+import { runClients } from "../support/attack/clients.ts";
 import { rejectionOf } from "../support/rejection.ts";
 import { inForm, tell } from "../support/run-form.ts";
 import { startCareless } from "../support/proxies/careless.ts";
 import { addRule, endFronts, FRONT_NAMES, removeGuards, shippedText, startFront, withCompression } from "../support/proxies/fronts.ts";
-import { runVictims } from "../support/proxies/victims.ts";
 import { killServices, PATIENT, startService } from "../support/service-process.ts";
 
 const { describe, it, beforeAll } = needs("nginx", "haproxy", "caddy", "apache2");
@@ -31,18 +29,11 @@ let catalogue: Readonly<{ data: string; token: string }>;
 
 beforeAll(async () => {
   const database = await (await sharedCluster()).createDatabase();
-  const data = temporaryFolder();
-  const start = (folder: string) => startService({ data: folder, flags: [...PATIENT, "--database", database, "--origins", GARDEN] });
-  const first = await start(data);
-  const others = await Promise.all([start(temporaryFolder()), start(temporaryFolder())]);
-  hosts = [first, ...others].map(({ url }) => new URL(url).host);
-  const full = await readToken(data);
-  const made = await fetch(`${first.url}/tokens`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${full}`, "content-type": "application/json" },
-    body: '{"name":"reader","scopes":["plants:read"]}',
-  });
-  tokens = { full, reader: ((await made.json()) as { token: string }).token };
+  const start = () => startService({ flags: [...PATIENT, "--database", database, "--origins", GARDEN] });
+  const first = await start();
+  hosts = [first, await start(), await start()].map(({ url }) => new URL(url).host);
+  const made = await first.ask("POST", "/tokens", '{"name":"reader","scopes":["plants:read"]}');
+  tokens = { full: first.token, reader: ((await made.json()) as { token: string }).token };
   catalogue = await makeCatalogue();
 });
 
@@ -60,13 +51,11 @@ function fetchUnpacked(url: string | URL | Request, init: RequestInit = {}): Pro
 }
 
 async function makeCatalogue(): Promise<typeof catalogue> {
-  const folder = temporaryFolder();
-  const service = await startService({ data: folder, flags: PATIENT });
-  const token = await readToken(folder);
+  const { url, data, token, end } = await startService({ flags: PATIENT });
   const name = "Monstera ".repeat(1000);
-  await createClient({ url: service.url, token }).importPlants(Array.from({ length: 7000 }, (_, at) => ({ id: BigInt(at), name })));
-  await service.end("SIGTERM");
-  return { data: folder, token };
+  await createClient({ url, token }).importPlants(Array.from({ length: 7000 }, (_, at) => ({ id: BigInt(at), name })));
+  await end("SIGTERM");
+  return { data, token };
 }
 
 /** What the victims of a proxy saw while an attacker sent odd requests: so many victims, and more until all of those were sent. */
@@ -75,7 +64,7 @@ async function attackThrough(url: string, requests: number) {
   const wrong: string[] = [];
   let answered = 0;
   do {
-    const seen = await runVictims({ url, token: tokens.full, requests, firstId: nextId });
+    const seen = await runClients({ url, token: tokens.full, clients: 64, firstId: nextId, isOver: (asked) => asked >= requests });
     nextId += requests + 2;
     answered += seen.answered;
     wrong.push(...seen.wrong);
@@ -244,10 +233,10 @@ for (const name of ["nginx", "haproxy"] as const) {
 
 /** What becomes of the tag of a plant that was read compressed: the service changes a plant on it, or says why not. */
 async function changeCompressed(url: string): Promise<Readonly<{ tag: string; status: number; message: string | undefined }>> {
-  const headers = { authorization: `Bearer ${tokens.full}`, "content-type": "application/json" };
+  const headers = { authorization: `Bearer ${tokens.full}`, "content-type": "application/json", "accept-encoding": "gzip" };
   const plant = `${url}/plants/${(nextId += 1)}`;
   await fetch(plant, { method: "PUT", headers, body: JSON.stringify({ name: "Acer ".repeat(100) }) });
-  const read = await fetch(plant, { headers: { ...headers, "accept-encoding": "gzip" } });
+  const read = await fetch(plant, { headers });
   const tag = read.headers.get("etag")!;
   const changed = await fetch(plant, { method: "PATCH", headers: { ...headers, "if-match": tag }, body: '{"tag":"tree"}' });
   const { message } = (await changed.json()) as { message?: string };

@@ -2,17 +2,14 @@ import type { Socket } from "node:net";
 import { once } from "node:events";
 import { afterAll, describe, expect, it } from "bun:test";
 import { median } from "../../bench/quantile.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { until } from "../support/until.ts";
-import { PROJECT } from "../support/process.ts";
-import type { ServiceProcess } from "../support/process.ts";
 import { openSocket, receiveAll, sendRaw, statusesIn } from "../support/raw-http.ts";
-import { readToken } from "../support/service.ts";
 import { endAttacks, startAttack } from "../support/attack/attack.ts";
 import { inForm, tell } from "../support/run-form.ts";
-import { measureClients } from "../support/attack/others.ts";
+import { compareTurns, runClients } from "../support/attack/clients.ts";
 import { killServices, PATIENT, startService } from "../support/service-process.ts";
+import type { Service } from "../support/service-process.ts";
 import { readVitals } from "../support/vitals.ts";
 
 afterAll(async () => {
@@ -23,7 +20,8 @@ afterAll(async () => {
 const SOCKETS = inForm(2000, 8000);
 const ROUNDS = inForm(3, 10);
 const ROUND_MS = inForm(1000, 5000);
-const CLIENTS = 4;
+/** Connections of clients that have ended, whose descriptors may not be closed yet. */
+const SPARE = 4;
 /** Both counts, with and without the attack, must be those of a busy service. */
 const ANSWERED_MIN = 150;
 /** On a busy machine, a p99 of a few milliseconds doubles by itself: up to here it says nothing. */
@@ -57,34 +55,32 @@ const HURRY = [{ file: "src/http/import.ts", from: "const GRACE_SECONDS = 30;", 
 const NEARLY_SILENT_MS = 9000;
 /** With it, that silence would be over by seconds. */
 const PAUSE_MS = 4000;
-type Place = Readonly<{ service: ServiceProcess; url: string; token: string }>;
 
-async function open(root = PROJECT, flags: readonly string[] = []): Promise<Place> {
-  const data = temporaryFolder();
-  const service = await startService({ data, root, flags: [...PATIENT, ...flags] });
-  return { service, url: service.url, token: await readToken(data) };
+function open(root?: string, flags: readonly string[] = []): Promise<Service> {
+  return startService({ root, flags: [...PATIENT, ...flags] });
 }
 
-function ask({ url, token }: Place, path: string, init: RequestInit = {}): Promise<Response> {
-  return fetch(`${url}${path}`, { ...init, headers: { authorization: `Bearer ${token}`, "content-type": "application/x-ndjson" } });
+/** An import of NDJSON. */
+function importLines({ ask }: Service, body: RequestInit["body"]): Promise<Response> {
+  return ask("POST", "/plants/import", body, "application/x-ndjson");
 }
 
-function postHead({ token }: Place, path: string, length: number): string {
+function postHead({ token }: Service, path: string, length: number): string {
   return `POST ${path} HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${length}\r\n\r\n`;
 }
 
-function importHead(place: Place, length: number): string {
+function importHead(place: Service, length: number): string {
   return postHead(place, "/plants/import", length);
 }
 
 /** Stores large plants, far more than the kernel buffers of an unread response. */
-async function fill(place: Place, { plants = 400, bytes = PLANT_BYTES } = {}): Promise<void> {
+async function fill(place: Service, { plants = 400, bytes = PLANT_BYTES } = {}): Promise<void> {
   const lines = Array.from({ length: plants }, (_, at) => `{"id":${at + 1},"name":"${"x".repeat(bytes)}"}\n`).join("");
-  expect(await (await ask(place, "/plants/import", { method: "POST", body: lines })).json()).toMatchObject({ created: plants });
+  expect(await (await importLines(place, lines)).json()).toMatchObject({ created: plants });
 }
 
 /** One or more requests whose responses are not read. Resolves when the first response has begun. */
-async function beginUnread({ url, token }: Place, path: string, times = 1): Promise<Socket> {
+async function beginUnread({ url, token }: Service, path: string, times = 1): Promise<Socket> {
   const socket = await openSocket(url);
   const head = `GET ${path} HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${token}\r\n`;
   socket.write(`${`${head}\r\n`.repeat(times - 1)}${head}Connection: close\r\n\r\n`);
@@ -96,8 +92,8 @@ async function beginUnread({ url, token }: Place, path: string, times = 1): Prom
  * Asks for pages of large plants and does not read them: by how many megabytes the service grew, and how long it kept
  * the connections.
  */
-async function leaveUnread(place: Place): Promise<Readonly<{ growth: number; cutMs: number }>> {
-  const { pid } = place.service;
+async function leaveUnread(place: Service): Promise<Readonly<{ growth: number; cutMs: number }>> {
+  const { pid } = place;
   await fill(place, { plants: 1, bytes: PAGE_BYTES });
   const { files, megabytes } = readVitals(pid);
   await Promise.all(Array.from({ length: UNREAD }, () => beginUnread(place, "/plants?limit=1000", UNREAD_PAGES)));
@@ -116,36 +112,33 @@ async function leaveUnread(place: Place): Promise<Readonly<{ growth: number; cut
 }
 
 /** Waits until a service has as few open files as before its slow clients, and returns how long that took. */
-async function waitUntilCut({ service }: Place, descriptors: number, waitMs = CUT_MS_MAX): Promise<number> {
+async function waitUntilCut({ pid }: Service, descriptors: number, waitMs = CUT_MS_MAX): Promise<number> {
   const start = performance.now();
-  while (readVitals(service.pid).files > descriptors && performance.now() - start < waitMs) await Bun.sleep(100);
+  while (readVitals(pid).files > descriptors && performance.now() - start < waitMs) await Bun.sleep(100);
   return performance.now() - start;
 }
 
 it(`${SOCKETS} slow sockets cause the others no error, and at most double their p99`, async () => {
-  const place = await open();
-  const quiet: number[] = [];
-  const attacked: number[] = [];
-  let answered = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const descriptors = readVitals(place.service.pid).files + CLIENTS;
-    for (const times of [quiet, attacked]) {
-      const attack = times === attacked ? await startAttack({ ...place, sockets: SOCKETS }) : undefined;
-      const firstId = 1 + (round * 2 + (attack ? 1 : 0)) * 1_000_000;
-      const seen = await measureClients({ ...place, clients: CLIENTS, forMs: ROUND_MS, firstId });
-      if (attack) expect(readVitals(place.service.pid).files).toBeGreaterThan(SOCKETS * 0.9);
-      await attack?.end();
-      expect(seen.wrong).toEqual([]);
-      answered = Math.min(answered, seen.answered);
-      times.push(seen.p99);
-    }
-    expect(await waitUntilCut(place, descriptors)).toBeLessThan(CUT_MS_MAX);
+  const service = await open();
+  async function attack() {
+    const descriptors = readVitals(service.pid).files;
+    const attacking = await startAttack({ ...service, sockets: SOCKETS });
+    return {
+      async end() {
+        expect(readVitals(service.pid).files).toBeGreaterThan(SOCKETS * 0.9);
+        await attacking.end();
+        expect(await waitUntilCut(service, descriptors + SPARE)).toBeLessThan(CUT_MS_MAX);
+      },
+    };
   }
-  const [without, beside] = [median(quiet), median(attacked)];
+  const { quiet, attacked } = await compareTurns({ ...service, rounds: ROUNDS, roundMs: ROUND_MS, attack });
+  const [without, beside] = [quiet, attacked].map((seen) => median(seen.map(({ p99 }) => p99))) as [number, number];
+  const answered = Math.min(...[...quiet, ...attacked].map((seen) => seen.answered));
   tell(
     "slow",
     `p99 ${without.toFixed(1)} ms without, ${beside.toFixed(1)} ms beside ${SOCKETS} slow sockets, ${answered} answers a round or more`,
   );
+  expect([...quiet, ...attacked].flatMap(({ wrong }) => wrong)).toEqual([]);
   expect(answered).toBeGreaterThan(ANSWERED_MIN);
   expect(beside).toBeLessThan(Math.max(P99_FLOOR_MS, 2 * without));
 });
@@ -153,8 +146,8 @@ it(`${SOCKETS} slow sockets cause the others no error, and at most double their 
 describe("a slow client", () => {
   it.concurrent(`is cut off within 15 s whatever it drips, and ${SOCKETS} of them leave no memory and no open file behind`, async () => {
     const place = await open();
-    const { pid } = place.service;
-    await measureClients({ ...place, clients: CLIENTS, forMs: 500, firstId: 1 });
+    const { pid } = place;
+    await runClients({ ...place, clients: 4, firstId: 1, isOver: (asked) => asked > ANSWERED_MIN });
     const [descriptors, before] = [readVitals(pid).files, readVitals(pid).megabytes];
     const attack = await startAttack({ ...place, sockets: SOCKETS });
     const during = readVitals(pid).megabytes;
@@ -170,11 +163,11 @@ describe("a slow client", () => {
     expect([slowest, cutMs].filter((ms) => ms >= CUT_MS_MAX)).toEqual([]);
     expect(readVitals(pid).files).toBeLessThanOrEqual(descriptors);
     expect(Math.max(during, after) - before).toBeLessThan(GROWTH_MEGABYTES_MAX);
-    expect(place.service.lines.join("\n")).not.toContain('"level":"error"');
+    expect(place.lines.join("\n")).not.toContain('"level":"error"');
   });
 
   it.concurrent(`that does not read its pages of large plants is cut off within 15 s, and ${UNREAD} of them hold little memory meanwhile`, async () => {
-    const { growth, cutMs } = await leaveUnread(await open(PROJECT, LARGE_PLANTS));
+    const { growth, cutMs } = await leaveUnread(await open(undefined, LARGE_PLANTS));
     expect(cutMs).toBeLessThan(CUT_MS_MAX);
     expect(growth).toBeLessThan(UNREAD_MEGABYTES_MAX);
   });
@@ -182,15 +175,15 @@ describe("a slow client", () => {
   it.concurrent("that does not read its export, or stops sending its import, is given up, and its connection closed", async () => {
     const place = await open(plantBugs(GIVE_UP_SOON));
     await fill(place);
-    const descriptors = readVitals(place.service.pid).files;
+    const descriptors = readVitals(place.pid).files;
     const sockets = await Promise.all(Array.from({ length: 4 }, () => beginUnread(place, "/plants/export")));
-    expect(readVitals(place.service.pid).files).toBeGreaterThanOrEqual(descriptors + sockets.length);
+    expect(readVitals(place.pid).files).toBeGreaterThanOrEqual(descriptors + sockets.length);
     const { text, isClosed } = await sendRaw(place.url, [`${importHead(place, 500)}{"id":1`]);
     expect([text.slice(0, 12), isClosed]).toEqual(["HTTP/1.1 400", true]);
     expect(text).toContain('{"error":40007,');
     // SQLite keeps the descriptor of a closed connection for the next one (os_unix.c, setPendingFd).
     expect(await waitUntilCut(place, descriptors + sockets.length)).toBeLessThan(CUT_MS_MAX);
-    expect((await ask(place, "/plants/export")).status).toBe(200);
+    expect(await place.statusOf("GET", "/plants/export")).toBe(200);
   });
 
   it.concurrent("may import a line now and then, for longer than a connection may be silent", async () => {
@@ -204,7 +197,7 @@ describe("a slow client", () => {
         controller.enqueue(Buffer.from(`{"id":${(sent += 1)},"name":"slow"}\n`));
       },
     });
-    const summary = await (await ask(place, "/plants/import", { method: "POST", body })).json();
+    const summary = await (await importLines(place, body)).json();
     expect(summary).toMatchObject({ read: sent, created: sent, refused: 0 });
   });
 
@@ -235,7 +228,7 @@ describe("a client of a service that stands still, as on a paused machine", () =
 });
 
 /** Stops the service until clients were silent for longer than they may be. The last statuses, or "cut". */
-async function sendDuringPause(place: Place): Promise<readonly (number | "cut")[]> {
+async function sendDuringPause(place: Service): Promise<readonly (number | "cut")[]> {
   const create = (id: number) => {
     const body = `{"id":${id},"name":"Ficus"}`;
     return postHead(place, "/plants", body.length) + body;
@@ -253,12 +246,12 @@ async function sendDuringPause(place: Place): Promise<readonly (number | "cut")[
   await Bun.sleep(NEARLY_SILENT_MS);
   filing.write(importHead(place, lines.join("").length) + lines[0]);
   await Bun.sleep(500);
-  process.kill(place.service.pid, "SIGSTOP");
+  process.kill(place.pid, "SIGSTOP");
   await Bun.sleep(PAUSE_MS);
   asking.write(create(1).slice(5));
   sending.write(create(2).slice(-5));
   filing.write(lines[1]!);
-  process.kill(place.service.pid, "SIGCONT");
+  process.kill(place.pid, "SIGCONT");
   await Bun.sleep(500);
   filing.write(lines[2]!);
   await until("All are answered or cut off", () => clients.every((socket, at) => socket.closed || answers[at]!.length > 0));

@@ -1,14 +1,12 @@
 import { afterEach, describe, expect, it } from "bun:test";
-import { temporaryFolder } from "../support/temporary-folder.ts";
 import { sleepPatiently } from "../support/patient-clock.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import type { PlantedBug } from "../support/plant-bugs.ts";
 import { until } from "../support/until.ts";
-import type { ServiceProcess } from "../support/process.ts";
-import { readToken } from "../support/service.ts";
 import { startFlood } from "../support/flood.ts";
 import { inForm, tell } from "../support/run-form.ts";
 import { killServices, startService } from "../support/service-process.ts";
+import type { Service } from "../support/service-process.ts";
 import { judgeFolder, SOUND } from "../support/stored.ts";
 import type { Verdict } from "../support/stored.ts";
 
@@ -22,18 +20,16 @@ const ROUNDS = inForm(1, 20);
 
 type Crash = Readonly<{ status: unknown; answered: number; lastEvent: Record<string, unknown>; verdict: Verdict; endMs: number }>;
 /** Triggers the crash that is planted in the copy. */
-type Trigger = (service: ServiceProcess, request: (path: string, init?: RequestInit) => Promise<unknown>) => void;
+type Trigger = (service: Service) => void;
 
 /** A crash under load, and what a sound service finds after it. */
 async function crash(planted: PlantedBug, trigger: Trigger): Promise<Crash> {
-  const data = temporaryFolder();
-  const service = await startService({ data, root: plantBugs([planted]) });
-  const token = await readToken(data);
-  const flood = startFlood({ url: service.url, token, firstId: 1n });
+  const service = await startService({ root: plantBugs([planted]) });
+  const { data } = service;
+  const flood = startFlood({ ...service, firstId: 1n });
   await until("The service is busy", () => flood.count() > ANSWERED_MIN);
-  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const began = performance.now();
-  trigger(service, (path, init) => fetch(`${service.url}${path}`, { ...init, headers }).catch(() => {}));
+  trigger(service);
   const status = await Promise.race([service.exited, sleepPatiently(END_MS_MAX).then(() => "it still runs")]);
   const endMs = performance.now() - began;
   await service.end("SIGKILL");
@@ -46,8 +42,8 @@ async function crash(planted: PlantedBug, trigger: Trigger): Promise<Crash> {
 }
 
 /** A plant that is not one of the flood. */
-const asWriter: Trigger = (_, request) => void request("/plants", { method: "POST", body: '{"id":-1,"name":"crashnow"}' });
-const asSearch: Trigger = (_, request) => void request("/plants?q=crashnow");
+const asWriter: Trigger = ({ ask }) => void ask("POST", "/plants", '{"id":-1,"name":"crashnow"}').catch(() => {});
+const asSearch: Trigger = ({ ask }) => void ask("GET", "/plants?q=crashnow").catch(() => {});
 const bySignal: Trigger = ({ pid }) => void process.kill(pid, "SIGUSR2");
 
 const THROW = 'throw new Error("planted");';

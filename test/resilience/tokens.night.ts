@@ -2,28 +2,19 @@ import { randomBytes } from "node:crypto";
 import { afterAll, describe, expect, it } from "bun:test";
 import { median } from "../../bench/quantile.ts";
 import { createToken, hashToken } from "../../src/auth/secret.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
-import type { ServiceProcess } from "../support/process.ts";
 import { openRandom, seedOf } from "../support/random.ts";
-import { readToken } from "../support/service.ts";
-import { endAttacks, startStrangers } from "../support/attack/attack.ts";
+import { startArrivals } from "../support/arrivals.ts";
+import { endAttacks } from "../support/attack/attack.ts";
 import { inForm, tell } from "../support/run-form.ts";
-import { measureClients } from "../support/attack/others.ts";
-import { killServices, PATIENT, startService } from "../support/service-process.ts";
+import { compareTurns } from "../support/attack/clients.ts";
+import { askAs, killServices, PATIENT, startService } from "../support/service-process.ts";
+import type { Service } from "../support/service-process.ts";
 import { readVitals } from "../support/vitals.ts";
 
 afterAll(async () => {
   endAttacks();
   await killServices();
 });
-
-type Place = Readonly<{ service: ServiceProcess; url: string; token: string }>;
-
-async function open(): Promise<Place> {
-  const data = temporaryFolder();
-  const service = await startService({ data, flags: PATIENT });
-  return { service, url: service.url, token: await readToken(data) };
-}
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const SECRET = { start: 6, end: 38 } as const;
@@ -57,9 +48,9 @@ describe("the time to refuse a wrong token", () => {
     }
   }
 
-  async function time({ url }: Place, token: string): Promise<number> {
+  async function time(service: Service, token: string): Promise<number> {
     const start = performance.now();
-    const response = await fetch(`${url}/plants/1`, { headers: { authorization: `Bearer ${token}` } });
+    const response = await askAs(token, service).ask("GET", "/plants/1");
     await response.arrayBuffer();
     expect(response.status).toBe(401);
     return performance.now() - start;
@@ -71,16 +62,16 @@ describe("the time to refuse a wrong token", () => {
    * a fair coin the result differs. Other load on the machine affects both. Tokens that share nothing would be another
    * question: similar data is read faster, right or not.
    */
-  async function compare(place: Place, share: (right: string) => string): Promise<number> {
+  async function compare(service: Service, share: (right: string) => string): Promise<number> {
     const random = openRandom(seedOf("order of tokens"));
     const decoy = createToken(randomBytes);
     let slower = 0;
     const times: [number[], number[]] = [[], []];
     for (let pair = 0; pair < PAIRS; pair += 1) {
-      const [like, unlike] = [share(place.token), share(decoy)];
+      const [like, unlike] = [share(service.token), share(decoy)];
       const isLikeFirst = random() < 0.5;
-      const first = await time(place, isLikeFirst ? like : unlike);
-      const second = await time(place, isLikeFirst ? unlike : like);
+      const first = await time(service, isLikeFirst ? like : unlike);
+      const second = await time(service, isLikeFirst ? unlike : like);
       times[0].push(isLikeFirst ? first : second);
       times[1].push(isLikeFirst ? second : first);
       if (times[0].at(-1)! > times[1].at(-1)!) slower += 1;
@@ -99,7 +90,7 @@ describe("the time to refuse a wrong token", () => {
     { what: "the first 8 bits of its hash", share: shareHash },
   ]) {
     it(`does not reveal whether it shares ${what} with a right one`, async () => {
-      expect(Math.abs(await compare(await open(), share))).toBeLessThan(DEVIATIONS_MAX);
+      expect(Math.abs(await compare(await startService({ flags: PATIENT }), share))).toBeLessThan(DEVIATIONS_MAX);
     });
   }
 });
@@ -108,7 +99,6 @@ describe("a flood of tokens that were never issued", () => {
   const PER_SECOND = inForm(1000, 5000);
   const ROUNDS = inForm(3, 10);
   const ROUND_MS = inForm(1000, 5000);
-  const CLIENTS = 4;
   const ANSWERED_MIN = 300;
   /**
    * On a busy machine the flood and the measuring clients wait for a processor too: up to here a p99 says nothing of
@@ -120,39 +110,32 @@ describe("a flood of tokens that were never issued", () => {
    */
   const GROWTH_MEGABYTES_MAX = 100;
 
-  /** What other clients see with and without the flood, in turns. */
   it(`of ${PER_SECOND} a second causes the others no error and at most doubles their p99, with bounded memory`, async () => {
-    const place = await open();
-    const quiet: number[] = [];
-    const flooded: number[] = [];
-    const wrong: string[] = [];
+    const service = await startService({ flags: PATIENT });
     const statuses = new Set<string>();
     const memory: number[] = [];
     let refused = 0;
-    let answered = 0;
-    for (let round = 0; round < ROUNDS; round += 1) {
-      for (const times of [quiet, flooded]) {
-        const flood = times === flooded ? await startStrangers({ ...place, perSecond: PER_SECOND }) : undefined;
-        const firstId = 1 + (round * 2 + (flood ? 1 : 0)) * 1_000_000;
-        const seen = await measureClients({ ...place, clients: CLIENTS, forMs: ROUND_MS, firstId });
-        const counts = flood?.counts().statuses ?? {};
-        await flood?.end();
-        for (const status of Object.keys(counts)) statuses.add(status);
-        refused += counts["401"] ?? 0;
-        answered += seen.answered;
-        wrong.push(...seen.wrong);
-        times.push(seen.p99);
-      }
-      memory.push(readVitals(place.service.pid).megabytes);
+    async function attack() {
+      const flood = await startArrivals({ url: service.url, rate: PER_SECOND, seconds: ROUND_MS / 1000, connections: 256, firstId: 0 });
+      return {
+        async end() {
+          const counts = (await flood.ended).statuses;
+          for (const status of Object.keys(counts)) statuses.add(status);
+          refused += counts["401"] ?? 0;
+          memory.push(readVitals(service.pid).megabytes);
+        },
+      };
     }
+    const { quiet, attacked } = await compareTurns({ ...service, rounds: ROUNDS, roundMs: ROUND_MS, attack });
     const perSecond = Math.round(refused / ((ROUNDS * ROUND_MS) / 1000));
-    const [without, beside] = [median(quiet), median(flooded)];
+    const [without, beside] = [quiet, attacked].map((seen) => median(seen.map(({ p99 }) => p99))) as [number, number];
     const times = `p99 ${without.toFixed(1)} ms without, ${beside.toFixed(1)} ms beside ${perSecond} wrong tokens a second`;
     tell("tokens", `${times}; ${memory[0]!.toFixed(0)} MB after one round, ${memory.at(-1)!.toFixed(0)} at the end`);
     expect([...statuses]).toEqual(["401"]);
     expect(perSecond).toBeGreaterThan(PER_SECOND / 4);
-    expect(wrong).toEqual([]);
-    expect(answered).toBeGreaterThan(ANSWERED_MIN * ROUNDS);
+    const all = [...quiet, ...attacked];
+    expect(all.flatMap(({ wrong }) => wrong)).toEqual([]);
+    expect(all.reduce((sum, { answered }) => sum + answered, 0)).toBeGreaterThan(ANSWERED_MIN * ROUNDS);
     expect(beside).toBeLessThanOrEqual(Math.max(P99_FLOOR_MS, 2 * without));
     expect(memory.at(-1)! - memory[0]!).toBeLessThan(GROWTH_MEGABYTES_MAX);
   });

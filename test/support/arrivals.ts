@@ -1,11 +1,15 @@
-// Sends creates at a fixed rate, whatever the responses: an open loop, like independent users. A separate program, so
-// that it does not wait for its observer: `bun arrivals.ts '{"url":…}'` prints the results as JSON.
+// Sends requests at a fixed rate, whatever the responses: an open loop, like independent users. A separate program, so
+// that it does not wait for its observer: `bun arrivals.ts '{"url":…}'` writes "open", and at the end the results as JSON.
+import { randomBytes } from "node:crypto";
 import type { Socket } from "bun";
 import { quantile } from "../../bench/quantile.ts";
+import { createToken } from "../../src/auth/secret.ts";
+import { startAttackBy } from "./attack/attack.ts";
 
 export type Arrivals = Readonly<{
   url: string;
-  token: string;
+  /** For creates; without it, plants are asked for with tokens that were never issued. */
+  token?: string;
   /** Requests a second. */
   rate: number;
   seconds: number;
@@ -34,9 +38,18 @@ type Line = { socket: Socket<Line> | undefined; dueAt: number };
 /** Ends a wait for the last responses. That they are late is in their times. */
 const LAST_MS = 30_000;
 
+/** Starts them in a process of their own, under a program if one is named. Resolves when all connections are open. */
+export function startArrivals(arrivals: Arrivals, under: readonly string[] = []) {
+  return startAttackBy([...under, process.execPath, import.meta.path, JSON.stringify(arrivals)], {} as Arrived);
+}
+
+export async function arrive(arrivals: Arrivals, under: readonly string[] = []): Promise<Arrived> {
+  return (await startArrivals(arrivals, under)).ended;
+}
+
 async function send({ url, token, rate, seconds, connections, firstId }: Arrivals): Promise<Arrived> {
   const { hostname, port } = new URL(url);
-  const head = `POST /plants HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: `;
+  const head = `POST /plants HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: `;
   const free: Line[] = [];
   const statuses: Record<string, number> = {};
   const accepted: number[] = [];
@@ -80,11 +93,12 @@ async function send({ url, token, rate, seconds, connections, firstId }: Arrival
     line.dueAt = dueAt;
     pending += 1;
     const body = `{"id":${firstId + due},"name":"Monstera deliciosa","tag":"tropical"}`;
-    line.socket!.write(`${head}${body.length}\r\n\r\n${body}`);
+    line.socket!.write(token === undefined ? askAsStranger() : `${head}${body.length}\r\n\r\n${body}`);
   }
 
   for (let opened = 0; opened < connections; opened += 100)
     await Promise.all(Array.from({ length: Math.min(100, connections - opened) }, open));
+  console.log("open");
   const begun = performance.now();
   for (let now = begun; now < begun + seconds * 1000; now = performance.now()) {
     for (let dueAt = begun + (due * 1000) / rate; dueAt <= now; dueAt = begun + (due * 1000) / rate) {
@@ -106,7 +120,11 @@ async function send({ url, token, rate, seconds, connections, firstId }: Arrival
   };
 }
 
+function askAsStranger(): string {
+  return `GET /plants/1 HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${createToken(randomBytes)}\r\n\r\n`;
+}
+
 if (import.meta.main) {
-  process.stdout.write(JSON.stringify(await send(JSON.parse(process.argv[2]!) as Arrivals)));
+  console.log(JSON.stringify(await send(JSON.parse(process.argv[2]!) as Arrivals)));
   process.exit(0);
 }

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { createHash } from "node:crypto";
 import { runInside } from "./command.ts";
+import { flagsOf } from "./engines.ts";
 import { runCommand } from "./process.ts";
 import type { CommandOptions } from "./process.ts";
 
@@ -33,7 +34,7 @@ export type Place = Readonly<Record<string, string>>;
 
 /** Runs a command on a store: in this process, unless options say how to run one of its own. */
 export function runOn(place: Place, words: readonly string[], options?: CommandOptions) {
-  const all = [...words, ...Object.entries(place).flatMap(([name, value]) => [`--${name}`, value])];
+  const all = [...words, ...flagsOf(place)];
   return options ? runCommand(all, options) : runInside(all);
 }
 

@@ -8,3 +8,8 @@ export const ENGINES: readonly Engine[] = [
   { engine: "SQLite", openFlags: () => Promise.resolve({}) },
   { engine: "PostgreSQL", openFlags: async () => ({ database: await (await sharedCluster()).createDatabase() }) },
 ];
+
+/** The flags of a command or a service for such settings. */
+export function flagsOf(settings: Readonly<Record<string, string>>): string[] {
+  return Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
+}

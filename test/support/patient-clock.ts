@@ -13,6 +13,16 @@ export function startPatientClock(): Readonly<{ ms(): number }> {
   return { ms: () => (ticks * TICK_MS) / PATIENCE };
 }
 
+/** Polls until it is so. Resolves with false if it is not within so many milliseconds of a patient clock. */
+export async function isWithin(ms: number, isSo: () => Promise<boolean>): Promise<boolean> {
+  const clock = startPatientClock();
+  while (!(await isSo())) {
+    if (clock.ms() > ms) return false;
+    await Bun.sleep(20);
+  }
+  return true;
+}
+
 /** Waits until this process had its turns for so long: what a service in it was asked before is under way. */
 export async function sleepPatiently(ms: number): Promise<void> {
   for (let slept = 0; slept < ms; slept += TICK_MS) await Bun.sleep(TICK_MS);

@@ -47,7 +47,7 @@ export type ServiceProcess = Readonly<{
 type ProcessOptions = Readonly<{
   data: string;
   /** The folder that holds src/: the project, or a copy with a planted bug. */
-  root?: string;
+  root?: string | undefined;
   /** What to run instead of the project's own program, and the folder to run it in. */
   program?: string;
   cwd?: string;
@@ -56,7 +56,7 @@ type ProcessOptions = Readonly<{
   under?: readonly string[];
   environment?: Readonly<Record<string, string>>;
   /** Called with each line that the service writes, even before it is ready. */
-  onLine?: (line: string) => void;
+  onLine?: ((line: string) => void) | undefined;
 }>;
 
 /**

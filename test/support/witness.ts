@@ -1,6 +1,6 @@
 import { readToken } from "./service.ts";
 import { plantOf, toJson } from "./flood.ts";
-import { startPatientClock } from "./patient-clock.ts";
+import { isWithin } from "./patient-clock.ts";
 
 /** Creates plants one by one and records every response. */
 type Witness = Readonly<{
@@ -77,13 +77,6 @@ export async function createWitness({ url, data }: { url: string; data: string }
         await Bun.sleep(PAUSE_MS);
       }
     },
-    async waitUntilReady() {
-      const clock = startPatientClock();
-      while (clock.ms() < READY_MS_MAX) {
-        if (await look()) return true;
-        await Bun.sleep(PAUSE_MS);
-      }
-      return false;
-    },
+    waitUntilReady: () => isWithin(READY_MS_MAX, look),
   };
 }

@@ -1,5 +1,5 @@
 import { basename, join } from "node:path";
-import { startPatientClock } from "../patient-clock.ts";
+import { isWithin } from "../patient-clock.ts";
 import { inForm } from "../run-form.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import type { Random } from "../random.ts";
@@ -129,13 +129,15 @@ function isFailedSync(call: Call): boolean {
 }
 
 async function isReadyWithin(url: string, msMax: number): Promise<boolean> {
-  const clock = startPatientClock();
-  for (;;) {
-    const response = await fetch(`${url}/readyz`).catch(() => undefined);
-    if (response?.status === 200) return true;
-    if (response === undefined || clock.ms() > msMax) return false;
-    await Bun.sleep(20);
-  }
+  let status = 0;
+  await isWithin(msMax, async () => {
+    status = await fetch(`${url}/readyz`).then(
+      (response) => response.status,
+      () => -1,
+    );
+    return status === 200 || status === -1;
+  });
+  return status === 200;
 }
 
 const IMAGES_EACH = inForm(1, 10);

@@ -7,8 +7,7 @@ import type { Execute } from "../../../src/store/postgres/engine/retry.ts";
 import { openPostgresStore } from "../../../src/store/postgres/store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { startService } from "../service-process.ts";
-import { readToken } from "../service.ts";
-import { temporaryFolder } from "../temporary-folder.ts";
+import type { Service } from "../service-process.ts";
 
 /** A log that collects its lines. */
 export function openLog(): Log & { lines: readonly string[] } {
@@ -28,22 +27,9 @@ export function openExecute(url: string, connectionsMax = 1) {
   return { ...pool, execute };
 }
 
-type ServeOptions = Readonly<{ data?: string; flags?: readonly string[]; root?: string | undefined; onLine?: (line: string) => void }>;
+type ServeOptions = NonNullable<Parameters<typeof startService>[0]>;
 
-/** A service as a process on a database, which `killServices` ends, and what sends a request with its first token. */
-export async function serveOn(database: string, { data = temporaryFolder(), flags = [], root, onLine }: ServeOptions = {}) {
-  const service = await startService({
-    data,
-    flags: ["--database", database, ...flags],
-    ...(root === undefined ? {} : { root }),
-    ...(onLine === undefined ? {} : { onLine }),
-  });
-  // Another service on the same database may have made it.
-  const token = await readToken(data).catch(() => "");
-  function ask(method: string, path: string, body?: string, type = "application/json"): Promise<Response> {
-    const headers = { authorization: `Bearer ${token}`, "content-type": type };
-    return fetch(`${service.url}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
-  }
-  const statusOf = async (...request: Parameters<typeof ask>) => (await ask(...request)).status;
-  return { ...service, data, token, ask, statusOf };
+/** A service as a process on a database, which `killServices` ends. */
+export function serveOn(database: string, { flags = [], ...options }: ServeOptions = {}): Promise<Service> {
+  return startService({ ...options, flags: ["--database", database, ...flags] });
 }

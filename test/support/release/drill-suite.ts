@@ -5,7 +5,7 @@ import { digestOf } from "../backups.ts";
 import { plantOf, startFlood, toJson } from "../flood.ts";
 import { exportOf, fillGarden, STATUSES, statusesOf } from "../garden-process.ts";
 import { sharedCluster } from "../postgres/cluster.ts";
-import { PROJECT } from "../process.ts";
+import { arrive } from "../arrivals.ts";
 import type { Arrived } from "../arrivals.ts";
 import { inForm, tell } from "../run-form.ts";
 import { killServices, PATIENT, startService } from "../service-process.ts";
@@ -46,8 +46,8 @@ export function testDrill(path: () => string): void {
       const lost = await openMachine(path());
       const service = await lost.serve();
       const tokens = await fillGarden(service, { data: lost.disk, plants: PLANTS });
-      const alone = await arrive(service.url, tokens.admin, 100_000_000);
-      const during = arrive(service.url, tokens.admin, 200_000_000);
+      const alone = await createAtRate(service.url, tokens.admin, 100_000_000);
+      const during = createAtRate(service.url, tokens.admin, 200_000_000);
       const flood = startFlood({ url: service.url, token: tokens.admin, firstId: BigInt(PLANTS + 1), clients: 1 });
       while (flood.count() < 20) await Bun.sleep(5);
       const answeredBefore = flood.count();
@@ -116,10 +116,8 @@ async function backUp(root: OtherRoot): Promise<Readonly<{ file: string; ms: num
 }
 
 /** Creates at a fixed rate, by a process of their own. */
-async function arrive(url: string, token: string, firstId: number): Promise<Arrived> {
-  const options = { url, token, rate: RATE, seconds: SECONDS, connections: 16, firstId };
-  const child = Bun.spawn([process.execPath, join(PROJECT, "test/support/arrivals.ts"), JSON.stringify(options)]);
-  const arrived = (await new Response(child.stdout).json()) as Arrived;
+async function createAtRate(url: string, token: string, firstId: number): Promise<Arrived> {
+  const arrived = await arrive({ url, token, rate: RATE, seconds: SECONDS, connections: 16, firstId });
   expect(Object.keys(arrived.statuses)).toEqual(["200"]);
   return arrived;
 }

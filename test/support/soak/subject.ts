@@ -14,7 +14,7 @@ export type Subject = Awaited<ReturnType<typeof startSubject>>;
 
 /** A new service, and the work that can be done on it. */
 export async function startSubject({ engine, seed }: Readonly<{ engine: Engine; seed: number }>) {
-  const service = await startOn(engine, undefined);
+  const service = await startOn(engine);
   const work = createWork({ token: service.token, random: openRandom(seed) });
   const wire = openWire(service.url);
   await work.prepare(wire);
