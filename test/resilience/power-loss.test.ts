@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "bun:test";
+import { afterEach, expect, it } from "bun:test";
 import { CHECKPOINT_OFTEN } from "../support/bugs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
@@ -114,41 +114,6 @@ needs("strace").describe("a power cut", () => {
         "power loss",
         `${IMAGES} images of a run with ${run.journal.made()} answered changes, ${unsynced.wal} with an unsynced WAL, ${unsynced.database} within a checkpoint, ${SERVED} served over HTTP: none damaged, nothing answered lost`,
       );
-    });
-  }
-});
-
-const MAKE = 'openat(AT_FDCWD, "/data/file", O_RDWR|O_CREAT, 0644) = 3</data/file>';
-const SYNC_NAME = "fsync(4</data>) = 0";
-const WRITE_A = 'pwrite64(3</data/file>, "aa", 2, 511) = 2';
-const WRITE_B = 'pwrite64(3</data/file>, "bb", 2, 511) = 2';
-const SYNC = "fsync(3</data/file>) = 0";
-const TRUNCATE = "ftruncate(3</data/file>, 0) = 0";
-
-describe("a disk may hold after a power cut", () => {
-  for (const { why, lines, may } of [
-    { why: "only what was synced", lines: [MAKE, SYNC_NAME, WRITE_A, SYNC], may: ["aa"] },
-    { why: "only files whose names were synced", lines: [MAKE, WRITE_A, SYNC], may: ["no file", "aa"] },
-    { why: "any sectors of what was not synced", lines: [MAKE, SYNC_NAME, WRITE_A, SYNC, WRITE_B], may: ["aa", "ab", "ba", "bb"] },
-    { why: "what a truncate took", lines: [MAKE, SYNC_NAME, WRITE_A, SYNC, TRUNCATE], may: ["aa", ""] },
-    {
-      why: "nothing of a failed sync, even after another sync",
-      lines: [MAKE, SYNC_NAME, WRITE_A, SYNC.replace("0", "-1 EIO"), SYNC],
-      may: ["", "a", "aa", "\0a"],
-    },
-    {
-      why: "nothing of a write that ended after the sync began",
-      lines: [MAKE, SYNC_NAME, WRITE_A.replace(/\) = 2/, " <unfinished ...>"), `8 ${SYNC}`, "<... pwrite64 resumed>) = 2"],
-      may: ["", "a", "aa", "\0a"],
-    },
-  ]) {
-    it(why, () => {
-      const calls = parseTrace(lines.map((line) => (line.startsWith("8 ") ? line : `7 ${line}`)).join("\n"));
-      const disk = replay("/data", [{ calls, lines: lines.length, left: new Map() }]);
-      disk.advance(lines.length - 1);
-      const same = openRandom(1);
-      const seen = Array.from({ length: 200 }, () => LOSSES.map((loss) => disk.image(loss, same).get("file"))).flat();
-      expect(new Set(seen.map((bytes) => bytes?.subarray(511).toString() ?? "no file"))).toEqual(new Set(may));
     });
   }
 });
