@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { afterEach, expect, it } from "bun:test";
-import { CHECKPOINT_OFTEN } from "../support/bugs.ts";
+import { CHECKPOINT_OFTEN, plantBugs } from "../support/plant-bugs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { plantBugs } from "../support/plant-bugs.ts";
 import { openRandom, seedOf } from "../support/random.ts";
 import { inForm, tell } from "../support/run-form.ts";
 import { LOSSES, readImage, replay, writeImage } from "../support/power/image.ts";

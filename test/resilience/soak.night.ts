@@ -5,11 +5,9 @@ import { seedOf } from "../support/random.ts";
 import { inForm, tell } from "../support/run-form.ts";
 import { killServices } from "../support/service-process.ts";
 import { readVitals } from "../support/vitals.ts";
-import { takeTurns } from "../support/soak/rounds.ts";
-import type { Turns } from "../support/soak/rounds.ts";
+import { takeTurns, findWear, tellWear } from "../support/soak/wear.ts";
+import type { Turns, Window } from "../support/soak/wear.ts";
 import { startSubject } from "../support/soak/subject.ts";
-import { findWear, tellWear } from "../support/soak/wear.ts";
-import type { Window } from "../support/soak/wear.ts";
 
 /** For an hour, set TEST_SOAK_SECONDS=3600. */
 const SECONDS = inForm(7, Number(process.env["TEST_SOAK_SECONDS"] ?? 600));

@@ -5,11 +5,9 @@ import { afterAll, expect } from "bun:test";
 import { createClient } from "../../src/client/client.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { findFreePort } from "../support/port.ts";
-import { needs } from "../support/program.ts";
+import { needs, findProgram } from "../support/program.ts";
 import { PROJECT } from "../support/process.ts";
 import type { ServiceProcess } from "../support/process.ts";
-import { curl } from "../support/proxies/curl-client.ts";
-import type { CurlOptions } from "../support/proxies/curl-client.ts";
 import { endFronts, FRONT_NAMES, openFront, putUnderPath, startFront } from "../support/proxies/fronts.ts";
 import type { FrontName } from "../support/proxies/fronts.ts";
 import { hostileRequests, sendHttp2 } from "../support/proxies/raw-http2.ts";
@@ -17,6 +15,51 @@ import { readToken } from "../support/service.ts";
 import { killServices, startService } from "../support/service-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { askUntil, until } from "../support/until.ts";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import type { Certificate } from "../support/certificate.ts";
+
+/** What curl received. The text has a character for each byte. */
+type CurlAnswer = Readonly<{ version: string; status: number; headers: Headers; text: string }>;
+
+type CurlOptions = Readonly<{
+  certificate: Certificate;
+  /** The address of the loopback that the client has. */
+  from: string;
+  token?: string;
+  words?: readonly string[];
+  /** The body, with `-T -` among the words. */
+  input?: AsyncIterable<Uint8Array>;
+  /** Waits before it reads what curl has received. */
+  whileUnread?: () => Promise<void>;
+}>;
+
+/** Sends a request with curl, over HTTP/2 if the other side can. Rejects if curl says that it failed. */
+async function curl(url: string, { certificate, from, token, words = [], input, whileUnread }: CurlOptions): Promise<CurlAnswer> {
+  const login = token === undefined ? [] : ["-H", `authorization: Bearer ${token}`];
+  const usual = ["-sS", "-4", "-D", "-", "--path-as-is", "--cacert", certificate.path, "--interface", from];
+  const child = spawn(findProgram("curl"), [...usual, ...login, ...words, url], { stdio: [input ? "pipe" : "ignore", "pipe", "pipe"] });
+  if (input) Readable.from(input).pipe(child.stdin!);
+  // curl ends before it has read everything if the other side refuses the body.
+  child.stdin?.on("error", () => {});
+  let trouble = "";
+  child.stderr!.on("data", (chunk: Buffer) => (trouble += chunk.toString()));
+  await whileUnread?.();
+  const chunks: Buffer[] = [];
+  child.stdout!.on("data", (chunk: Buffer) => chunks.push(chunk));
+  const [code] = (await once(child, "close")) as [number];
+  if (code !== 0) throw new Error(`curl ended with ${code}: ${trouble}`);
+  return parse(Buffer.concat(chunks).toString("latin1"));
+}
+
+function parse(output: string): CurlAnswer {
+  const start = /^(?:HTTP\/[\d.]+ 1\d\d[^]*?\r\n\r\n)*/.exec(output)![0].length;
+  const end = output.indexOf("\r\n\r\n", start);
+  const [first = "", ...lines] = output.slice(start, end).split("\r\n");
+  const headers = new Headers(lines.map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim()]));
+  const [version = "", status] = first.split(" ");
+  return { version, status: Number(status), headers, text: output.slice(end + 4) };
+}
 
 const { describe, it, beforeAll } = needs("nginx", "haproxy", "caddy", "apache2", "curl");
 
