@@ -1,6 +1,4 @@
-import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "bun:test";
-import { createToken } from "../../src/auth/secret.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
@@ -251,28 +249,6 @@ describe("a service whose database fails", () => {
     expect((await patient.post(`{"id":${lastId},"name":"Aloe vera"}`)).status).toBe(200);
     expect((await patient.request("/readyz")).status).toBe(200);
     await patient.stop();
-  });
-
-  it("is unready once all writes take too long, until they no longer do", async () => {
-    const hasty = await startHasty();
-    proxy.randomly({ faults: [{ kind: "hold", holdMs: 2 * WAIT_MS }], probability: 1, seed: 1, on: /^(INSERT|UPDATE)/ });
-    expect((await hasty.post(`{"id":${++lastId},"name":"Aloe vera"}`)).status).toBe(503);
-    await until("The service is unready", async () => (await hasty.request("/readyz")).status === 503);
-    await heal(hasty);
-    await hasty.stop();
-  });
-
-  it("answers 503 to unknown tokens if the database is not listening", async () => {
-    const hasty = await startHasty();
-    proxy.pointAt({ host: "127.0.0.1", port: 1 });
-    proxy.cutAll();
-    // Well-formed, so that only the store can tell whether it is known.
-    const headers = { authorization: `Bearer ${createToken(randomBytes)}` };
-    expect((await fetch(`${hasty.url}/plants/1`, { headers })).status).toBe(503);
-    proxy.pointAt(await sharedCluster());
-    await heal(hasty);
-    expect((await hasty.request("/plants/1")).status).toBe(200);
-    await hasty.stop();
   });
 });
 

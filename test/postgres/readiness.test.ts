@@ -1,5 +1,7 @@
+import { randomBytes } from "node:crypto";
 import { afterAll, describe, expect, it } from "bun:test";
 import { Client } from "pg";
+import { createToken } from "../../src/auth/secret.ts";
 import type { Execute } from "../../src/store/postgres/engine/retry.ts";
 import { FIND_LOCK } from "../../src/store/postgres/engine/requirements.ts";
 import { watchLocks } from "../../src/store/postgres/pooled-server.ts";
@@ -77,6 +79,8 @@ describe("the readiness of three replicas", () => {
     await cluster.stop();
     await expectUnavailable([...READS, ...CHANGES]);
     await expectUnavailable(READYZ);
+    // Well-formed, so that only the store can tell whether it is known.
+    expect(await askAll("GET", "/plants/1", { secret: createToken(randomBytes) })).toEqual([503, 503, 503]);
     expect(await askAll("GET", "/livez")).toEqual(ALL_OK);
     await cluster.start();
     await untilReadiness(200);

@@ -300,6 +300,11 @@ const LOSSES: readonly Damage[] = [
 ];
 
 const REFUSED: readonly Damage[] = [
+  [
+    "tables of another program",
+    () => damaged("CREATE TABLE notes (a)", "plants.db", temporaryFolder()),
+    "of another program: name another folder",
+  ],
   ["the number of a newer version", () => damaged("PRAGMA user_version = 200"), "newer Plant Store: use that"],
   ["the mark of another program", () => damaged("PRAGMA application_id = 1"), "of another program: name another folder"],
   ["half of its pages", () => overwrite("plants.db", (bytes) => bytes.subarray(0, bytes.length / 2)), "was copied in part"],
@@ -390,7 +395,9 @@ describe("plant-store check finds that", () => {
 
   for (const [what, make, says] of REFUSED)
     it(`a store has ${what}, as a start does`, async () => {
-      expect(await check(make())).toMatchObject({ status: 1, stderr: expect.stringContaining(says!) });
+      const folder = make();
+      expect(await check(folder)).toMatchObject({ status: 1, stderr: expect.stringContaining(says!) });
+      expect(String(await rejectionOf(openServed(folder)))).toContain(says!);
     });
 
   it("something is damaged besides, and repairs nothing then", async () => {

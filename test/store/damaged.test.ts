@@ -1,21 +1,11 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { afterAll, describe, expect, it } from "bun:test";
+import { describe, expect, it } from "bun:test";
 import fc from "fast-check";
 import { CsvParser } from "../../src/files/csv-parser.ts";
 import { readCsv } from "../../src/files/csv.ts";
-import type { ImportSummary } from "../../src/files/import.ts";
 import type { Row } from "../../src/files/row.ts";
-import { checkFile } from "../../web/import/check-file.ts";
-import { sendFile, NOTHING_SENT } from "../../web/import/send-file.ts";
-import type { SentSoFar } from "../../web/import/send-file.ts";
-import { createClient } from "../../src/client/client.ts";
 import { parsePlant } from "../../src/domain/validation.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
-import { runCommand } from "../support/process.ts";
 import { seedOf } from "../support/random.ts";
 import { rejectionOf } from "../support/rejection.ts";
-import { startTestService } from "../support/service.ts";
 
 const seed = seedOf("damaged");
 const LINE_BYTES_MAX = 300;
@@ -202,55 +192,5 @@ describe("the work for a damaged file", () => {
       }),
       { seed, numRuns: 100 },
     );
-  });
-});
-
-const service = await startTestService();
-afterAll(() => service.stop());
-
-type Told = Pick<ImportSummary, "read" | "created" | "unchanged" | "replaced" | "refused" | "problems">;
-
-function expectSum({ read, created, unchanged, replaced, refused }: Omit<Told, "problems">, rows: number): void {
-  expect([created + unchanged + replaced + refused, read]).toEqual([read, rows]);
-}
-
-describe("page, command and service", () => {
-  it("report the same about a damaged file, and report all of it", async () => {
-    const client = createClient({ url: service.url, token: service.token });
-    const folder = temporaryFolder();
-    for (const [at, { text }] of fc.sample(file, { seed, numRuns: 3 }).entries()) {
-      const whole = `${text}${"1,again,x\n".repeat(3000)}`;
-      const checked = await checkFile(new File([whole], "x.csv"), {
-        signal: new AbortController().signal,
-        format: "csv",
-        onRows: () => {},
-      });
-      let sent: SentSoFar = NOTHING_SENT;
-      const told = await client.importPlants(whole, { format: "csv", dryRun: true, onConflict: "replace" });
-      await sendFile(checked, NOTHING_SENT, {
-        client,
-        onConflict: "replace",
-        signal: new AbortController().signal,
-        onProgress: (progress) => (sent = progress),
-      });
-      expectSum(told, checked.rows);
-      expectSum(sent.counts, checked.rows);
-      expect([told.refused, sent.counts.refused]).toEqual([checked.refused, checked.refused]);
-      expect(told.problems).toEqual(checked.problems);
-      expect(sent.problems).toEqual(checked.problems);
-
-      const path = join(folder, `${at}.csv`);
-      writeFileSync(path, whole);
-      const data = join(folder, String(at));
-      const { stdout, stderr } = await runCommand(["import", path, "--refused", `${path}.txt`, "--data", data]);
-      expect(stderr).toBe(`Created a new store in ${data}.\n`);
-      const [read, created, unchanged, replaced, refused] = Array.from(stdout.slice(path.length).matchAll(/\d+/g), ([count]) =>
-        Number(count),
-      );
-      expectSum({ read: read!, created: created!, unchanged: unchanged!, replaced: replaced!, refused: refused! }, checked.rows);
-      expect(await Bun.file(`${path}.txt`).text()).toBe(
-        checked.problems.map(({ line, error, message }) => `${path}:${line}: ${error} ${message}\n`).join(""),
-      );
-    }
   });
 });

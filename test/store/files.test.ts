@@ -166,18 +166,87 @@ describe("the database of a store that", () => {
 
 /** What a process leaves that is killed in a checkpoint: a commit with its mark, and none that clears it. A shell has it open. */
 async function leaveInCheckpoint() {
-  const left = await makeKilled();
-  const path = join(left, "plants.db");
+  const folder = await makeKilled();
+  const path = join(folder, "plants.db");
   const shell = new DatabaseSync(path);
   const mark = walMark(path);
   shell.exec(`PRAGMA user_version = ${markVersion(schemaVersion(shell), mark)}`);
-  return { left, path, shell, mark };
+  return { folder, path, shell, mark };
+}
+
+/** A store that a writer has just begun to write. */
+async function openProbed() {
+  const folder = temporaryFolder();
+  await (await grow(folder, 10)).close();
+  const path = join(folder, "plants.db");
+  const writer = new Writer(path);
+  writer.probe();
+  return { folder, path, writer, other: new DatabaseSync(path) };
 }
 
 /** Another program copies all of the WAL, and its next commit begins it again. */
 function beginAgain(shell: DatabaseSync, times: number): void {
   for (let time = 0; time < times; time += 1) shell.exec("PRAGMA wal_checkpoint(FULL); UPDATE plants SET name = name || '!'");
 }
+
+/** The files of a store as they are now, once what has them open is closed. */
+function kill(folder: string, ...opened: ReadonlyArray<{ close(): void }>): string {
+  const killed = copy(folder, BOTH);
+  for (const one of opened) one.close();
+  return killed;
+}
+
+/** States in which a WAL seems to be that of another database, of a store with ten plants that is killed then. */
+const OWN: Readonly<Record<string, () => Promise<string>>> = {
+  async "another program copied all of it before a checkpoint, whose own mark begins it again"() {
+    const { folder, path, writer, other } = await openProbed();
+    other.exec("PRAGMA wal_checkpoint(FULL)");
+    const before = walMark(path);
+    writer.checkpoint();
+    expect(walMark(path)).toBe(before + 2);
+    return kill(folder, writer);
+  },
+  async "a version before this one named a WAL that its mark began again, and was killed"() {
+    const { folder, path, writer, other } = await openProbed();
+    other.exec("PRAGMA wal_checkpoint(FULL)");
+    const named = walMark(path);
+    for (const [mark, how] of [
+      [named, "FULL"],
+      [UNMARKED, "NOOP"],
+    ] as const)
+      other.exec(`PRAGMA user_version = ${markVersion(schemaVersion(other), mark)}; PRAGMA wal_checkpoint(${how})`);
+    expect(walMark(path)).toBe(named + 2);
+    return kill(folder, other, writer);
+  },
+  async "another program has begun it again, and reads while a service starts on what a killed one left"() {
+    const { folder, path, shell } = await leaveInCheckpoint();
+    beginAgain(shell, 4);
+    const reader = new DatabaseSync(path);
+    reader.exec("BEGIN; SELECT count(*) FROM plants; PRAGMA user_version");
+    await expectRefused(folder, "Another process is using the database");
+    return kill(folder, reader, shell);
+  },
+  async "a command closed what a process left that was killed in a checkpoint, and the next start is killed too"() {
+    const { folder, path, shell } = await leaveInCheckpoint();
+    shell.exec("PRAGMA journal_mode = DELETE");
+    shell.close();
+    return kill(folder, new Writer(path));
+  },
+  async "another program has begun it again, and a newer version was killed when it had migrated the tables"() {
+    const { folder, shell, mark } = await leaveInCheckpoint();
+    shell.exec(`ALTER TABLE plants DROP COLUMN added; PRAGMA user_version = ${markVersion(schemaVersion(shell) - 1, mark)}`);
+    beginAgain(shell, 2);
+    shell.exec("PRAGMA wal_checkpoint(FULL)");
+    migrate(shell);
+    return kill(folder, shell);
+  },
+  async "another program has begun it again, however often, on what a process left that was killed in a checkpoint"() {
+    const { folder, path, shell, mark } = await leaveInCheckpoint();
+    beginAgain(shell, 4);
+    expect(walMark(path)).toBe(mark + 4);
+    return kill(folder, shell);
+  },
+};
 
 describe("a WAL of another database", () => {
   it("is refused beside the backup of a stopped store, a copy by VACUUM INTO, and the database of another store", async () => {
@@ -224,82 +293,7 @@ describe("a WAL of another database", () => {
     expect(await countIn(killed)).toBe(plants);
   });
 
-  it("is none where another program copied all of it before a checkpoint, whose own mark begins it again", async () => {
-    const folder = temporaryFolder();
-    await (await open(folder)).close();
-    const path = join(folder, "plants.db");
-    const writer = new Writer(path);
-    writer.probe();
-    new DatabaseSync(path).exec("PRAGMA wal_checkpoint(FULL)");
-    const before = walMark(path);
-    writer.checkpoint();
-    expect(walMark(path)).toBe(before + 2);
-    const killed = copy(folder, BOTH);
-    writer.close();
-    expect(await countIn(killed)).toBe(0);
-  });
-
-  it("is none where a version before this one named a WAL that its mark began again, and was killed", async () => {
-    const folder = temporaryFolder();
-    await (await open(folder)).close();
-    const path = join(folder, "plants.db");
-    const writer = new Writer(path);
-    writer.probe();
-    const before = new DatabaseSync(path);
-    before.exec("PRAGMA wal_checkpoint(FULL)");
-    const named = walMark(path);
-    for (const mark of [named, UNMARKED])
-      before.exec(
-        `PRAGMA user_version = ${markVersion(schemaVersion(before), mark)}; PRAGMA wal_checkpoint(${mark === UNMARKED ? "NOOP" : "FULL"})`,
-      );
-    expect(walMark(path)).toBe(named + 2);
-    const killed = copy(folder, BOTH);
-    before.close();
-    writer.close();
-    expect(await countIn(killed)).toBe(0);
-  });
-
-  it("is none where another program has begun it again, and reads while a service starts on what a killed one left", async () => {
-    const { left, path, shell } = await leaveInCheckpoint();
-    beginAgain(shell, 4);
-    const reader = new DatabaseSync(path);
-    reader.exec("BEGIN; SELECT count(*) FROM plants; PRAGMA user_version");
-    await expectRefused(left, "Another process is using the database");
-    const killed = copy(left, BOTH);
-    reader.close();
-    shell.close();
-    expect(await countIn(killed)).toBe(10);
-  });
-
-  it("is none where a command closed what a process left that was killed in a checkpoint, and the next start is killed too", async () => {
-    const { left, path, shell } = await leaveInCheckpoint();
-    shell.exec("PRAGMA journal_mode = DELETE");
-    shell.close();
-    const starting = new Writer(path);
-    const killed = copy(left, BOTH);
-    starting.close();
-    expect(await countIn(killed)).toBe(10);
-  });
-
-  it("is none where another program has begun it again, and a newer version was killed when it had migrated the tables", async () => {
-    const { left, shell, mark } = await leaveInCheckpoint();
-    shell.exec(`ALTER TABLE plants DROP COLUMN added; PRAGMA user_version = ${markVersion(schemaVersion(shell) - 1, mark)}`);
-    beginAgain(shell, 2);
-    shell.exec("PRAGMA wal_checkpoint(FULL)");
-    migrate(shell);
-    const killed = copy(left, BOTH);
-    shell.close();
-    expect(await countIn(killed)).toBe(10);
-  });
-
-  it("is none where another program has begun it again, however often, on what a process left that was killed in a checkpoint", async () => {
-    const { left, path, shell, mark } = await leaveInCheckpoint();
-    beginAgain(shell, 4);
-    expect(walMark(path)).toBe(mark + 4);
-    const killed = copy(left, BOTH);
-    shell.close();
-    expect(await countIn(killed)).toBe(10);
-  });
+  for (const [when, run] of Object.entries(OWN)) it(`is none where ${when}`, async () => expect(await countIn(await run())).toBe(10));
 });
 
 describe("a database that is empty or missing", () => {

@@ -61,18 +61,6 @@ describe("the group commit", () => {
     expect(answered).toEqual([1, 2]);
   });
 
-  it("calls whileWriting after the commit has begun and before it ends", async () => {
-    const { group, commits, untilRunning, endCommit } = groupCommit();
-    const begunAtCall: number[] = [];
-    const create = group.create(plant(1), { whileWriting: () => begunAtCall.push(commits.length) });
-    expect(begunAtCall).toEqual([]);
-    await untilRunning(0);
-    expect(begunAtCall).toEqual([1]);
-    await endCommit(0);
-    expect(await create).toBe("created");
-    expect(begunAtCall).toEqual([1]);
-  });
-
   it("tells all of a commit its outcome, even if the whileWriting of one throws", async () => {
     const { group, endCommit } = groupCommit();
     let called = 0;
@@ -87,17 +75,6 @@ describe("the group commit", () => {
     await endCommit(0);
     expect(await Promise.all(creates)).toEqual(["created", "created", "created"]);
     expect(called).toBe(3);
-  });
-
-  it("puts everything that arrives during a commit into the next one", async () => {
-    const { group, commits, untilRunning, endCommit } = groupCommit();
-    const creates = [group.create(plant(1))];
-    await untilRunning(0);
-    for (let id = 2; id <= 50; id += 1) creates.push(group.create(plant(id)));
-    await endCommit(0);
-    await endCommit(1);
-    await Promise.all(creates);
-    expect(commits.map(({ size }) => size)).toEqual([1, 49]);
   });
 
   it("runs as many commits at a time as allowed, and puts what arrives meanwhile into the next", async () => {
@@ -141,20 +118,6 @@ describe("the group commit", () => {
     expect(new Set(await Promise.all([running, ...waiting]))).toEqual(new Set(["created"]));
   });
 
-  it("leaves places to others when one owner has filled its own, and frees a place when its commit begins", async () => {
-    const { group, untilRunning, endCommit } = groupCommit({ queueMax: 10 });
-    const greedy = { owner: "greedy" };
-    const running = Array.from({ length: 10 }, (_, at) => group.create(plant(at), greedy));
-    await untilRunning(0);
-    const waiting = Array.from({ length: 10 }, (_, at) => group.create(plant(at), greedy));
-    expect([group.isFull("greedy"), group.isFull("other")]).toEqual([true, false]);
-    expect(await rejectionOf(group.create(plant(11), greedy))).toMatchObject({ code: "overloaded" });
-    waiting.push(group.create(plant(12), { owner: "other" }));
-    await endCommit(0);
-    await endCommit(1);
-    expect(new Set(await Promise.all([...running, ...waiting]))).toEqual(new Set(["created"]));
-  });
-
   it("begins another commit for large plants once one has a million characters", async () => {
     const { group, commits, endCommit } = groupCommit();
     const creates = Array.from({ length: 40 }, (_, at) => group.create(plant(at, LARGE)));
@@ -188,24 +151,15 @@ describe("the group commit", () => {
     expect(new Set(await Promise.all([running, ...waiting, largest]))).toEqual(new Set(["created"]));
   });
 
-  it("frees the places of plants that have waited too long", async () => {
+  it("ends all waits when a commit hangs, and frees their places: unknown for plants in it, overloaded for plants behind it", async () => {
     const { group, untilRunning } = groupCommit({ waitMs: 100, queueMax: 10 });
     const running = rejectionOf(group.create(plant(0)));
     await untilRunning(0);
     const waiting = Array.from({ length: 5 }, (_, at) => rejectionOf(group.create(plant(at + 1, LARGE))));
     expect(group.isFull()).toBe(true);
+    expect(await running).toMatchObject({ code: "store_unavailable" });
     for (const reason of await Promise.all(waiting)) expect(reason).toMatchObject({ code: "overloaded" });
     expect(group.isFull()).toBe(false);
-    await running;
-  });
-
-  it("ends all waits when a commit hangs: unknown for plants in it, overloaded for plants behind it", async () => {
-    const { group, untilRunning } = groupCommit({ waitMs: 100 });
-    const running = rejectionOf(group.create(plant(1)));
-    await untilRunning(0);
-    const waiting = rejectionOf(group.create(plant(2)));
-    expect(await running).toMatchObject({ code: "store_unavailable" });
-    expect(await waiting).toMatchObject({ code: "overloaded" });
   });
 
   it("gives each plant of a failed commit the reason, and goes on with the next commit", async () => {

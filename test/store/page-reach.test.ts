@@ -46,18 +46,3 @@ describe("a list on several shards", () => {
     });
   }
 });
-
-describe("the reach of pages", () => {
-  it("is unknown before the first page, and never beyond the last id", () => {
-    const reach = createPageReach();
-    expect(reach.endOf(0n, 100)).toBeUndefined();
-    reach.learn(1n, [{ id: 1n }, { id: 20n }]);
-    expect(reach.endOf(101n, 10)).toBe(101n + 150n);
-    expect(reach.endOf(PLANT_ID_MAX - 149n, 10)).toBeUndefined();
-    reach.learn(1n, []);
-    expect(reach.endOf(101n, 10)).toBe(101n + 150n);
-    reach.learn(1n, [{ id: PLANT_ID_MAX }]);
-    expect(reach.endOf(1n, 1)).toBeUndefined();
-    expect(reach.endOf(PLANT_ID_MIN, 1)).toBeUndefined();
-  });
-});

@@ -2,12 +2,9 @@ import { DatabaseSync } from "node:sqlite";
 import { globSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
-import { createLog } from "../../src/runtime/log.ts";
 import { asPlantId } from "../../src/domain/plant.ts";
 import { WAL_PAGES_MAX } from "../../src/store/sqlite/engine/requirements.ts";
 import type { Place } from "../../src/store/page.ts";
-import { Health } from "../../src/store/sqlite/engine/health.ts";
-import { StartedThread } from "../../src/store/sqlite/engine/thread.ts";
 import { holdLock } from "../../src/store/sqlite/engine/folder-lock.ts";
 import { NOTHING_INDEXED } from "../../src/store/sqlite/search/changes.ts";
 import { Writer } from "../../src/store/sqlite/engine/writer.ts";
@@ -40,17 +37,6 @@ function read(path: string, sql: string): Record<string, unknown>[] {
 }
 
 describe("the SQLite store", () => {
-  it("is a WAL database with our application id and the expected schema", async () => {
-    const path = newPath();
-    const store = await openSqlite(path);
-    expect(read(path, "PRAGMA journal_mode")).toEqual([{ journal_mode: "wal" }]);
-    expect(read(path, "PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }]);
-    expect(read(path, "PRAGMA application_id")).toEqual([{ application_id: 0x706c6e74 }]);
-    const columns = read(path, "SELECT name FROM pragma_table_info('plants')");
-    expect(columns.map(({ name }) => name)).toEqual(["id", "name", "tag", "added"]);
-    await store.close();
-  });
-
   it("stores the plants of a commit in which a token has the secret of another one", async () => {
     const store = await openSqlite(newPath());
     const token = { name: "x", scopes: ["admin"] as const, created: 0 };
@@ -99,24 +85,6 @@ describe("the SQLite store", () => {
     expect((await find(101n))?.name).toBe("e".repeat(3000));
     expect(await store.plants.create({ id: asPlantId(102n), name: "f" })).toBe("created");
     await store.close();
-  });
-
-  it("refuses a second service on the same file, and accepts it once the first has ended", async () => {
-    const path = newPath();
-    const first = await openSqlite(path);
-    expect(await rejectionOf(openSqlite(path))).toHaveProperty(
-      "message",
-      expect.stringContaining("Another Plant Store is using this data folder"),
-    );
-    await first.close();
-    await (await openSqlite(path)).close();
-  });
-
-  it("refuses another program's file, and leaves it as it is", async () => {
-    const path = newPath();
-    execute(path, "CREATE TABLE notes (text TEXT)");
-    expect(await rejectionOf(openSqlite(path))).toHaveProperty("message", expect.stringContaining("database of another program"));
-    expect(read(path, "SELECT name FROM sqlite_schema")).toHaveLength(1);
   });
 
   it.each(["changes", "bulk_changes"])("counts the plants again behind %s of the version before, which still ran", async (table) => {
@@ -203,14 +171,6 @@ describe("the SQLite store", () => {
     expect(states()).toEqual(before);
   });
 
-  it("refuses a file made by a newer version", async () => {
-    const path = newPath();
-    await (await openSqlite(path)).close();
-    const version = Number(read(path, "PRAGMA user_version")[0]!["user_version"]);
-    execute(path, `PRAGMA user_version = ${version + 1}`);
-    expect(await rejectionOf(openSqlite(path))).toHaveProperty("message", expect.stringContaining("made by a newer Plant Store"));
-  });
-
   it("answers store_unavailable while another process holds the write lock, and heals by itself", async () => {
     const path = newPath();
     const store = await openSqlite(path, { queueWaitMs: 5000 });
@@ -224,42 +184,6 @@ describe("the SQLite store", () => {
     await until("It has healed", () => store.plants.create(plantOf(1)).then(Boolean, () => false));
     store.check();
     await store.close();
-  });
-
-  it("accepts changes from several connections and survives their checkpoints", async () => {
-    const path = newPath();
-    const store = await openSqlite(path);
-    for (let at = 0; at < 10_000; at += 500) {
-      await Promise.all(Array.from({ length: 500 }, (_, of) => store.plants.create(plantOf((at + of) * 7919, `plant ${at + of}`))));
-      if (at % 2500 === 0) execute(path, "PRAGMA wal_checkpoint(PASSIVE)");
-    }
-    await store.close();
-    expect(read(path, "PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }]);
-    expect(read(path, "SELECT count(*) AS plants FROM plants")).toEqual([{ plants: 10_000 }]);
-  });
-
-  it("makes one checkpoint at a time, and another one after it", async () => {
-    const onFatal = (reason: Error) => {
-      throw reason;
-    };
-    const thread = await new StartedThread("writer", { path: newPath(), onDeath: onFatal }).open();
-    const outcomes: string[] = [];
-    const health = new Health({
-      thread,
-      log: createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now }),
-      checkpoints: (outcome) => ({ observe: () => void outcomes.push(outcome) }),
-      areFilesThere: () => true,
-      onFatal,
-    });
-    health.checkpoint();
-    health.checkpoint();
-    await until("The first one is made", () => outcomes.length > 0);
-    // The thread does one thing after the other: a second one would be before this.
-    await health.call("probe");
-    expect(outcomes).toEqual(["done"]);
-    health.checkpoint();
-    await until("Another one is made", () => outcomes.length > 1);
-    await health.close();
   });
 
   it("leaves checkpoints to the service when a command changes tokens", async () => {

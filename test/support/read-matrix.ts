@@ -22,7 +22,6 @@ type Filter = Readonly<{ q?: string; tag?: string; untagged?: "true"; id?: strin
 
 type Read = Readonly<{
   path: string;
-  filter: Filter;
   /** What the answer should be: its status, and its body as JSON. */
   expected: (plants: readonly Held[]) => unknown;
   parse?: (text: string) => unknown;
@@ -36,7 +35,8 @@ const CROWD = "crowd";
 const LARGE = 2100;
 const PAGE = 1000;
 
-const plantOf = ({ id, name, tag }: Plant): Plant => (tag === undefined ? { id, name } : { id, name, tag });
+const plantWith = (id: number, name: string, tag: string | undefined): Plant => (tag === undefined ? { id, name } : { id, name, tag });
+const plantOf = ({ id, name, tag }: Plant) => plantWith(id, name, tag);
 const lineOf = (plant: Plant) => JSON.stringify(plantOf(plant));
 const csvOf = (plants: readonly Plant[]) => `id,name,tag\n${plants.map(({ id, name, tag = "" }) => `${id},${name},${tag}\n`).join("")}`;
 
@@ -52,14 +52,8 @@ function lastOf(model: Model): Held {
 }
 
 /** A new plant of this write. Ids are below those of other senders. */
-function newPlant(at: number, tag: string | undefined, of = 0): Plant {
-  const name = `Acer w${at} n${of}`;
-  return tag === undefined ? { id: -1_000_000 + at * 10_000 + of, name } : { id: -1_000_000 + at * 10_000 + of, name, tag };
-}
-
-function changed({ id }: Plant, at: number, tag: string | undefined): Plant {
-  return tag === undefined ? { id, name: `Betula w${at}` } : { id, name: `Betula w${at}`, tag };
-}
+const newPlant = (at: number, tag: string | undefined, of = 0) => plantWith(-1_000_000 + at * 10_000 + of, `Acer w${at} n${of}`, tag);
+const changed = ({ id }: Plant, at: number, tag: string | undefined) => plantWith(id, `Betula w${at}`, tag);
 
 /** A write of these plants, which are all that it changes. */
 function writing(plants: (turn: Turn) => readonly Plant[], act: (ask: Ask, plants: readonly Plant[]) => Promise<void>): Write {
@@ -69,6 +63,17 @@ function writing(plants: (turn: Turn) => readonly Plant[], act: (ask: Ask, plant
     all.forEach(turn.put);
     return all.map(({ id }) => id);
   };
+}
+
+/** A write of one plant, or of one field of it. */
+function single(method: "POST" | "PUT" | "PATCH", make: (turn: Turn) => Plant, field?: "name" | "tag"): Write {
+  return writing(
+    (turn) => [make(turn)],
+    async (ask, [plant]) => {
+      const body = field === undefined ? lineOf(plant!) : JSON.stringify({ [field]: plant![field] ?? null });
+      await send(ask, method, method === "POST" ? "/plants" : `/plants/${plant!.id}`, body);
+    },
+  );
 }
 
 function importing(type: string, query: string, body: (plants: readonly Plant[]) => string) {
@@ -81,34 +86,13 @@ const some = (at: number, count: number) =>
   Array.from({ length: count }, (_, of) => newPlant(at, of % 3 === 0 ? undefined : ofTag(at), of));
 
 export const WRITES: Readonly<Record<string, Write>> = {
-  "POST a plant with a tag": writing(
-    ({ at }) => [newPlant(at, ofTag(at))],
-    (ask, [plant]) => send(ask, "POST", "/plants", lineOf(plant!)),
-  ),
-  "POST a plant without a tag": writing(
-    ({ at }) => [newPlant(at, undefined)],
-    (ask, [plant]) => send(ask, "POST", "/plants", lineOf(plant!)),
-  ),
-  "PUT a new plant": writing(
-    ({ at }) => [newPlant(at, ofTag(at))],
-    (ask, [plant]) => send(ask, "PUT", `/plants/${plant!.id}`, lineOf(plant!)),
-  ),
-  "PUT in place of a plant": writing(
-    ({ at, model }) => [changed(lastOf(model), at, ofTag(at))],
-    (ask, [plant]) => send(ask, "PUT", `/plants/${plant!.id}`, lineOf(plant!)),
-  ),
-  "PATCH a name": writing(
-    ({ at, model }) => [{ ...lastOf(model), name: `Cedrus w${at}` }],
-    (ask, [plant]) => send(ask, "PATCH", `/plants/${plant!.id}`, JSON.stringify({ name: plant!.name })),
-  ),
-  "PATCH a tag": writing(
-    ({ at, model }) => [{ ...lastOf(model), tag: ofTag(at) }],
-    (ask, [plant]) => send(ask, "PATCH", `/plants/${plant!.id}`, JSON.stringify({ tag: plant!.tag })),
-  ),
-  "PATCH a tag away": writing(
-    ({ model }) => [{ id: lastOf(model).id, name: lastOf(model).name }],
-    (ask, [plant]) => send(ask, "PATCH", `/plants/${plant!.id}`, '{"tag":null}'),
-  ),
+  "POST a plant with a tag": single("POST", ({ at }) => newPlant(at, ofTag(at))),
+  "POST a plant without a tag": single("POST", ({ at }) => newPlant(at, undefined)),
+  "PUT a new plant": single("PUT", ({ at }) => newPlant(at, ofTag(at))),
+  "PUT in place of a plant": single("PUT", ({ at, model }) => changed(lastOf(model), at, ofTag(at))),
+  "PATCH a name": single("PATCH", ({ at, model }) => ({ ...lastOf(model), name: `Cedrus w${at}` }), "name"),
+  "PATCH a tag": single("PATCH", ({ at, model }) => ({ ...lastOf(model), tag: ofTag(at) }), "tag"),
+  "PATCH a tag away": single("PATCH", ({ model }) => ({ id: lastOf(model).id, name: lastOf(model).name }), "tag"),
   async DELETE(ask, { model, remove }) {
     const { id } = lastOf(model);
     await send(ask, "DELETE", `/plants/${id}`);
@@ -189,8 +173,15 @@ function countTags(plants: readonly Plant[]): [string, number][] {
     plants.filter(({ tag }) => tag !== undefined),
     ({ tag }) => tag!,
   );
-  return Array.from(groups, ([tag, { length }]): [string, number] => [tag, length]).toSorted(([left], [right]) => (left < right ? -1 : 1));
+  return inTagOrder(Array.from(groups, ([tag, { length }]) => [tag, length]));
 }
+
+function parseTags(text: string): [string, number][] {
+  const counts = (JSON.parse(text) as { tag: string; plants: number }[]).filter(({ tag }) => tag !== CROWD);
+  return inTagOrder(counts.map(({ tag, plants }) => [tag, plants]));
+}
+
+const inTagOrder = (counts: [string, number][]) => counts.toSorted(([left], [right]) => (left < right ? -1 : 1));
 
 const queryOf = (of: Readonly<Record<string, string>>) => (Object.keys(of).length === 0 ? "" : `?${new URLSearchParams(of).toString()}`);
 
@@ -201,55 +192,39 @@ function readsOf(id: number, named: readonly Named[]): Read[] {
   const filters: Filter[] = [
     {},
     { untagged: "true" },
-    { id: String(id) },
     ...named.flatMap(({ word: q, tag }): Filter[] => [{ q }, { tag }, { q, tag }, { q, untagged: "true" }]),
   ];
-  const isSorted = ({ id: one }: Filter) => one === undefined;
-  return filters.flatMap((filter): Read[] => {
-    const isFiltered = Object.keys(filter).length > 0;
-    const find = (plants: readonly Held[]) => plants.filter(matches(filter));
-    const lists = (isSorted(filter) ? ["id", "-id", "name", "-name", "newest", "oldest"] : ["id"]).map((sort): Read => ({
-      path: `/plants${queryOf({ ...filter, limit: String(PAGE), ...(sort === "id" ? {} : { sort }) })}`,
-      filter,
-      expected: (plants) => inOrder(find(plants), sort).slice(0, PAGE).map(plantOf),
-      isNarrow: isFiltered || sort === "id" || sort === "name",
-    }));
-    if (filter.id !== undefined) return lists;
-    const rest: Read[] = [
-      {
-        path: `/plants/count${queryOf(filter)}`,
-        filter,
-        expected: (plants) => ({ plants: find(plants).length, precision: "exact" }),
-        isNarrow: isFiltered,
-      },
-      {
-        path: `/tags${queryOf(filter)}`,
-        filter,
-        expected: (plants) => countTags(find(plants)),
-        parse: (text) =>
-          (JSON.parse(text) as { tag: string; plants: number }[])
-            .map(({ tag, plants }): [string, number] => [tag, plants])
-            .filter(([tag]) => tag !== CROWD)
-            .toSorted(([left], [right]) => (left < right ? -1 : 1)),
-        isNarrow: true,
-      },
-      {
-        path: `/plants/export${queryOf({ ...filter, format: "csv" })}`,
-        filter,
-        expected: (plants) => csvOf(inOrder(find(plants), "id")),
-        parse: (text) => text.replaceAll("\r\n", "\n"),
-        isNarrow: isFiltered,
-      },
-      {
-        path: `/plants/export${queryOf(filter)}`,
-        filter,
-        expected: (plants) => asLines(inOrder(find(plants), "id")),
-        parse: (text) => text,
-        isNarrow: isFiltered,
-      },
-    ];
-    return [...lists, ...rest];
-  });
+  const one = { id: String(id) };
+  return [
+    { path: `/plants?id=${id}&limit=${PAGE}`, expected: (plants) => plants.filter(matches(one)).map(plantOf), isNarrow: true },
+    ...filters.flatMap(readsWith),
+  ];
+}
+
+function readsWith(filter: Filter): Read[] {
+  const isFiltered = Object.keys(filter).length > 0;
+  const find = (plants: readonly Held[], sort = "id") => inOrder(plants.filter(matches(filter)), sort);
+  const lists = ["id", "-id", "name", "-name", "newest", "oldest"].map((sort): Read => ({
+    path: `/plants${queryOf({ ...filter, limit: String(PAGE), ...(sort === "id" ? {} : { sort }) })}`,
+    expected: (plants) => find(plants, sort).slice(0, PAGE).map(plantOf),
+    isNarrow: isFiltered || sort === "id" || sort === "name",
+  }));
+  return [
+    ...lists,
+    {
+      path: `/plants/count${queryOf(filter)}`,
+      expected: (plants) => ({ plants: find(plants).length, precision: "exact" }),
+      isNarrow: isFiltered,
+    },
+    { path: `/tags${queryOf(filter)}`, expected: (plants) => countTags(find(plants)), parse: parseTags, isNarrow: true },
+    {
+      path: `/plants/export${queryOf({ ...filter, format: "csv" })}`,
+      expected: (plants) => csvOf(find(plants)),
+      parse: (text) => text.replaceAll("\r\n", "\n"),
+      isNarrow: isFiltered,
+    },
+    { path: `/plants/export${queryOf(filter)}`, expected: (plants) => asLines(find(plants)), parse: String, isNarrow: isFiltered },
+  ];
 }
 
 /** Asks again where the service says that it cannot answer yet. */
@@ -316,14 +291,14 @@ export async function findStale(ask: Ask, { isBeside = false, writes = WRITES }:
       put: (plant) => model.set(plant.id, { ...plantOf(plant), write: model.get(plant.id)?.write ?? at }),
       remove: (gone) => void model.delete(gone),
     });
-    const single = changedIds.slice(-3).map(async (one) => {
+    const ofPlants = changedIds.slice(-3).map(async (one) => {
       cells += 1;
       const response = await read(`/plants/${one}`, {});
       const text = await response.text();
       const isThere = model.has(one);
       if (isThere ? text !== lineOf(model.get(one)!) : response.status !== 404) stale.push(`${name}: /plants/${one}`);
     });
-    await Promise.all([...single, ...reads.map((one, index) => judge(one, before[index], name))]);
+    await Promise.all([...ofPlants, ...reads.map((one, index) => judge(one, before[index], name))]);
     for (const { path } of reads) kinds.add(path.replaceAll(/=(?!true|-?name|-?id|newest|oldest|csv)[^&]*/g, ""));
   }
   return { writes: Object.keys(writes).length, reads: kinds.size + 1, cells, stale };

@@ -72,21 +72,17 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       expect(await find(13)).toMatchObject({ name: "plant 2" });
     });
 
-    it("finds nothing under an id never used", async () => {
-      expect(await find(99)).toBeUndefined();
-    });
-
     const ALOE = plantOf(100, "Aloe vera", "x");
 
-    for (const { why, from, to } of [
-      { why: "creates a plant", from: undefined, to: ALOE },
-      { why: "changes the name", from: ALOE, to: plantOf(100, "Aloe \0 🌿", "x") },
-      { why: "changes the tag", from: ALOE, to: plantOf(100, "Aloe vera", "y") },
-      { why: "removes the tag", from: ALOE, to: plantOf(100, "Aloe vera") },
-      { why: "adds an empty tag", from: plantOf(100, "Aloe vera"), to: plantOf(100, "Aloe vera", "") },
-      { why: "deletes a plant", from: ALOE, to: undefined },
-      { why: "deletes a plant without a tag", from: plantOf(100, "Aloe vera"), to: undefined },
-    ]) {
+    for (const [why, from, to] of [
+      ["creates a plant", undefined, ALOE],
+      ["changes the name", ALOE, plantOf(100, "Aloe \0 🌿", "x")],
+      ["changes the tag", ALOE, plantOf(100, "Aloe vera", "y")],
+      ["removes the tag", ALOE, plantOf(100, "Aloe vera")],
+      ["adds an empty tag", plantOf(100, "Aloe vera"), plantOf(100, "Aloe vera", "")],
+      ["deletes a plant", ALOE, undefined],
+      ["deletes a plant without a tag", plantOf(100, "Aloe vera"), undefined],
+    ] as const) {
       it(`${why} in a compare-and-swap, also after reopening`, async () => {
         if (from) await store.plants.create(from);
         expect(await swap(from, to)).toBe(true);
@@ -97,14 +93,14 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       });
     }
 
-    for (const { why, from, to } of [
-      { why: "another name", from: plantOf(101, "Aloe ferox", "x"), to: plantOf(101, "new") },
-      { why: "another tag", from: plantOf(101, "Aloe vera", "y"), to: plantOf(101, "new") },
-      { why: "an empty tag", from: plantOf(101, "Aloe vera", ""), to: plantOf(101, "new") },
-      { why: "no tag", from: plantOf(101, "Aloe vera"), to: plantOf(101, "new") },
-      { why: "no plant", from: undefined, to: plantOf(101, "new") },
-      { why: "another name of one to be deleted", from: plantOf(101, "Aloe ferox", "x"), to: undefined },
-    ]) {
+    for (const [why, from, to] of [
+      ["another name", plantOf(101, "Aloe ferox", "x"), plantOf(101, "new")],
+      ["another tag", plantOf(101, "Aloe vera", "y"), plantOf(101, "new")],
+      ["an empty tag", plantOf(101, "Aloe vera", ""), plantOf(101, "new")],
+      ["no tag", plantOf(101, "Aloe vera"), plantOf(101, "new")],
+      ["no plant", undefined, plantOf(101, "new")],
+      ["another name of one to be deleted", plantOf(101, "Aloe ferox", "x"), undefined],
+    ] as const) {
       it(`swaps nothing if the expected plant differs: ${why}`, async () => {
         const stored = plantOf(101, "Aloe vera", "x");
         await store.plants.create(stored);
