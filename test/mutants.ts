@@ -339,8 +339,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     test: "postgres/missing-standby.night.ts",
     name: "leaves few statements running",
-    file: "src/store/postgres/engine/pool.ts",
-    from: "if (!isEnded) leftBehind.set(connection.backend, at);",
+    file: "src/store/postgres/engine/left-behind.ts",
+    from: "if (!isEnded) this.#since.set(connection.backend, at);",
     to: "",
   },
   {
@@ -361,8 +361,8 @@ export const MUTANTS: readonly Mutant[] = [
     test: "postgres/standby.night.ts",
     name: "answers that a token is revoked only when",
     file: "src/store/postgres/tokens.ts",
-    from: "const [row] = await execute.writes<[wasValid: string]>",
-    to: "if (await isRevoked(id)) return [];\n    const [row] = await execute.writes<[wasValid: string]>",
+    from: "const [row] = await execute<[wasValid: string]>",
+    to: "if (await isRevoked(execute, id)) return [];\n  const [row] = await execute<[wasValid: string]>",
   },
   {
     test: "postgres/cleartext.test.ts",
@@ -811,7 +811,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "on PostgreSQL are refused as overloaded",
     file: "src/store/postgres/tokens.ts",
     from: "...queuedChanges(queue.changeToken),",
-    to: "...queuedChanges(apply),",
+    to: "...queuedChanges((change) => apply(writes, change)),",
   },
   ...[
     { file: "src/auth/authorize.ts", from: "token.scopes.includes(scope)", to: "token.id !== scope" },

@@ -1,5 +1,5 @@
 import { expect, it } from "bun:test";
-import { watchClock } from "../../src/store/postgres/pooled-server.ts";
+import { watchClock } from "../../src/store/postgres/warnings.ts";
 import { FIND_TIME } from "../../src/store/postgres/engine/requirements.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
 import { startRewriter } from "../support/postgres/stand-in.ts";

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "bun:test";
 import { Client } from "pg";
 import { UnsentError } from "../../src/store/postgres/engine/failure.ts";
-import { createHealth } from "../../src/store/postgres/engine/health.ts";
+import { Health } from "../../src/store/postgres/engine/health.ts";
 import { parseHosts } from "../../src/store/postgres/engine/hosts.ts";
 import { openPool } from "../../src/store/postgres/engine/pool.ts";
 import { FIND_ALIVE } from "../../src/store/postgres/engine/requirements.ts";
@@ -60,7 +60,7 @@ describe("the connections of a service", () => {
       tries += 1;
       return pool.query<Row>(...asked);
     }
-    const health = createHealth(openLog());
+    const health = new Health(openLog());
     const execute = withRetries({ database: { ...pool, query }, health, retryMs: 5000 });
     await pool.close();
     const asked = execute({ text: "SELECT 1" }, [], { isRepeatable: true });

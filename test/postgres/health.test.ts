@@ -1,12 +1,12 @@
 import { expect, it } from "bun:test";
 import { PlantStoreError } from "../../src/domain/errors.ts";
 import { LateError } from "../../src/store/postgres/engine/failure.ts";
-import { createHealth } from "../../src/store/postgres/engine/health.ts";
+import { Health } from "../../src/store/postgres/engine/health.ts";
 import { openLog } from "../support/postgres/store.ts";
 
 function openHealth() {
   const log = openLog();
-  return { health: createHealth(log), events: () => log.lines.map((line) => (JSON.parse(line) as { event: string }).event) };
+  return { health: new Health(log), events: () => log.lines.map((line) => (JSON.parse(line) as { event: string }).event) };
 }
 
 /** What is logged of a probe that fails, by a store that is open, or was closed meanwhile. */
@@ -31,9 +31,9 @@ it("trouble that heals and comes back at once is trouble each time, and is logge
   health.watch(() => Promise.resolve(undefined));
   for (let times = 0; times < 3; times += 1) {
     health.failed(new PlantStoreError("store_unavailable"), new Error("refused"));
-    expect(health.check).toThrow();
+    expect(() => health.check()).toThrow();
     await Bun.sleep(1);
-    expect(health.check).not.toThrow();
+    expect(() => health.check()).not.toThrow();
   }
   health.close();
   expect(events()).toEqual(["store_trouble", "store_healed"]);

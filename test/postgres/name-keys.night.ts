@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "bun:test";
 import { nameKey } from "../../src/domain/name-order.ts";
 import type { Execute } from "../../src/store/postgres/engine/retry.ts";
-import { keepNameKeys } from "../../src/store/postgres/name-keys.ts";
+import { NameKeys } from "../../src/store/postgres/name-keys.ts";
 import { queryOnce } from "../support/postgres/database-server.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
 import { openExecute, openLog, openStore } from "../support/postgres/store.ts";
@@ -32,7 +32,7 @@ async function countWithout(): Promise<number> {
 }
 
 await insertWithoutKeys(1, MANY);
-const keys = keepNameKeys({ execute: { lists: execute, imports: execute }, log, now: () => time });
+const keys = new NameKeys({ execute: { lists: execute, imports: execute }, log, now: () => time });
 
 describe("the keys of names on PostgreSQL", () => {
   afterAll(async () => {
@@ -70,7 +70,7 @@ describe("the keys of names on PostgreSQL", () => {
   it("keep no service from stopping while the server does not answer", async () => {
     const { promise: answered, reject: giveUp } = Promise.withResolvers<never>();
     const silent: Execute = () => answered;
-    const waiting = keepNameKeys({ execute: { lists: silent, imports: silent }, log, now: () => time });
+    const waiting = new NameKeys({ execute: { lists: silent, imports: silent }, log, now: () => time });
     let isClosed = false;
     void waiting.close().then(() => (isClosed = true));
     await until("It has stopped", () => isClosed);

@@ -4,7 +4,7 @@ import { Client } from "pg";
 import { createToken } from "../../src/auth/secret.ts";
 import type { Execute } from "../../src/store/postgres/engine/retry.ts";
 import { FIND_LOCK } from "../../src/store/postgres/engine/requirements.ts";
-import { watchLocks } from "../../src/store/postgres/pooled-server.ts";
+import { watchLocks } from "../../src/store/postgres/warnings.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
 import { inPublic } from "../support/postgres/database-server.ts";
 import { openExecute, openLog } from "../support/postgres/store.ts";

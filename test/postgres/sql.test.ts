@@ -2,13 +2,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import type { Database, Statement } from "../../src/store/postgres/engine/pool.ts";
-import { COLUMN } from "../../src/store/postgres/engine/column.ts";
-import { STATISTICS } from "../../src/store/postgres/engine/statistics.ts";
-import { SCHEMA, STEPS } from "../../src/store/postgres/engine/schema.ts";
+import { COLUMN, SCHEMA, STATISTICS, STEPS } from "../../src/store/postgres/engine/schema.ts";
 import { INDEX, isIndex } from "../../src/store/postgres/engine/index-build.ts";
 import {
   FIND_AGE,
   FIND_ALIVE,
+  FIND_CREATORS,
   FIND_READER,
   FIND_SEARCHED,
   FIND_TIMELINE,
@@ -26,9 +25,7 @@ import { PROBE_BEGIN } from "../../src/store/postgres/probe.ts";
 import { RESTORE_BEGIN } from "../../src/store/postgres/restore.ts";
 import { lookAtShards } from "../../src/store/postgres/shard-indexes.ts";
 import { LOCK_STATEMENTS, SNAPSHOT_STATEMENTS } from "../../src/store/postgres/snapshot.ts";
-import { countStatement, countTagsStatement, ESTIMATE_PLANTS, ESTIMATE_SHARDS } from "../../src/store/postgres/counts.ts";
-import { FIND_CREATORS } from "../../src/store/postgres/creators.ts";
-import { COUNT_TAGS } from "../../src/store/postgres/tags.ts";
+import { COUNT_TAGS, countStatement, countTagsStatement, ESTIMATE_PLANTS, ESTIMATE_SHARDS } from "../../src/store/postgres/counts.ts";
 import * as tokenStatements from "../../src/store/postgres/token-statements.ts";
 import { RELEASED } from "../support/postgres/released-steps.ts";
 import { PROJECT } from "../support/process.ts";
@@ -206,14 +203,10 @@ describe("the SQL", () => {
       "order-statements.ts",
       "plant-statements.ts",
       "token-statements.ts",
-      "creators.ts",
-      "tags.ts",
       "counts.ts",
       "snapshot.ts",
-      "engine/column.ts",
       "engine/index-build.ts",
       "engine/schema.ts",
-      "engine/statistics.ts",
       "engine/requirements.ts",
       // What only Citus is asked, once it is known to be there.
       "engine/shards.ts",

@@ -1,14 +1,13 @@
 import type { SearchTerms } from "../../domain/terms.ts";
 import { COUNTED_MAX, toCount } from "../counts.ts";
 import type { PlantCount } from "../counts.ts";
-import { TAGS_MAX } from "../tags.ts";
-import type { FoundTags } from "../tags.ts";
+import { TAGS_BYTES_MAX, TAGS_MAX } from "../tags.ts";
+import type { FoundTags, TagCount } from "../tags.ts";
 import type { Statement } from "./engine/pool.ts";
 import type { Execute } from "./engine/retry.ts";
 import { SHARDS_HERE } from "./engine/shards.ts";
 import { fromColumn } from "./engine/text.ts";
 import { conditionOf, filterOf, filterValues } from "./filter.ts";
-import { listTags } from "./tags.ts";
 
 /** As long as a list may take, in milliseconds. */
 const OPTIONS = {
@@ -16,6 +15,9 @@ const OPTIONS = {
   statementMs: 5000,
   isRepeatable: true,
 } as const;
+
+/** @limit PostgreSQL: duration of a count of all tags */
+const COUNT_MS_MAX = 30_000;
 
 /** From this many plants on, statistics are trusted. Below, plants are counted. */
 const ESTIMATED_MIN = 2 * COUNTED_MAX;
@@ -63,6 +65,22 @@ export function countStatement(terms: SearchTerms): Statement {
   return { text: `SELECT count(*) FROM (${findStatement("1", terms)}) AS found` };
 }
 
+/** Compared as bytes, tags have one order everywhere. */
+const MOST_FREQUENT = "plants DESC, convert_to(tag, 'UTF8')";
+
+/** The rows of a statement that counts tags, as many as a list may have. `more`: further columns. */
+function listTags(counted: string, more = ""): string {
+  return `SELECT tag, plants${more} FROM (
+      SELECT *, sum(octet_length(tag)) OVER (ORDER BY ${MOST_FREQUENT} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
+      FROM (${counted} ORDER BY ${MOST_FREQUENT} LIMIT ${TAGS_MAX + 1}) AS counted
+    ) AS measured WHERE coalesce(bytes_before, 0) < ${TAGS_BYTES_MAX} ORDER BY ${MOST_FREQUENT}`;
+}
+
+export const COUNT_TAGS = {
+  name: "count_tags",
+  text: listTags("SELECT tag, count(*) AS plants FROM store.plants WHERE tag IS NOT NULL GROUP BY tag"),
+} as const satisfies Statement;
+
 /**
  * Takes the most to count, then the filter's values. Returns each tag with its plants, and all
  * plants that were counted.
@@ -101,6 +119,11 @@ async function countAll(execute: Execute, estimate: Statement): Promise<PlantCou
 export async function countUpTo(execute: Execute, terms: SearchTerms, max: number): Promise<number> {
   const [row] = await execute<[plants: bigint]>(countStatement(terms), [max, ...filterValues(terms)], OPTIONS);
   return Number(row![0]);
+}
+
+export async function countTags(execute: Execute): Promise<TagCount[]> {
+  const rows = await execute<[tag: string, plants: bigint]>(COUNT_TAGS, [], { statementMs: COUNT_MS_MAX, isRepeatable: true });
+  return rows.slice(0, TAGS_MAX).map(([tag, plants]) => ({ tag: fromColumn(tag), plants: Number(plants) }));
 }
 
 /** Counts the tags of what matches. */

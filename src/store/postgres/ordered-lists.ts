@@ -58,17 +58,13 @@ export async function listOrdered({ execute, onStale }: ListOptions, query: Orde
     return isFilling && !isCut;
   }
 
-  async function hasFew(max: number): Promise<boolean> {
-    return max > 0 && (await countUpTo(execute, query, max + 1)) <= max;
-  }
-
   if (filter.tag === "any" && !filter.hasWords) {
     await fill(orderedPlants(order));
     return page.close(undefined);
   }
   let last: Place | undefined;
   for (const sortedMax of sortedBeforeLooks(filter)) {
-    if (await hasFew(sortedMax)) {
+    if (sortedMax > 0 && (await countUpTo(execute, query, sortedMax + 1)) <= sortedMax) {
       await fill(orderedMatching(order, filter), wanted);
       return page.close(undefined);
     }

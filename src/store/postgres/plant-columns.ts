@@ -1,7 +1,7 @@
 import { openPauses } from "../../runtime/event-loop.ts";
 import { nameKey } from "../../domain/name-order.ts";
 import { asPlantId } from "../../domain/plant.ts";
-import type { NewPlant } from "../../domain/plant.ts";
+import type { NewPlant, PlantId } from "../../domain/plant.ts";
 import { tokenize } from "../../domain/terms.ts";
 import { fromColumn, toColumn } from "./engine/text.ts";
 
@@ -13,12 +13,14 @@ type ToElement = (plant: NewPlant) => string;
 /** The values of a row: its plant, the words for search, and the key of its name. */
 type RowValues = readonly [id: string, name: string, tag: string | null, words: string, nameKey: string];
 
-const COLUMNS: readonly ToElement[] = [
-  ({ id }) => String(id),
-  ({ name }) => quote(toColumn(name)),
-  ({ tag }) => (tag === undefined ? "NULL" : quote(toColumn(tag))),
-];
-const SEARCHABLE_COLUMNS: readonly ToElement[] = [...COLUMNS, ({ name }) => `"${toWords(name)}"`, ({ name }) => `"${nameKey(name)}"`];
+const ID: ToElement = ({ id }) => String(id);
+const NAME: ToElement = ({ name }) => quote(toColumn(name));
+const TAG: ToElement = ({ tag }) => (tag === undefined ? "NULL" : quote(toColumn(tag)));
+const WORDS: ToElement = ({ name }) => `"${toWords(name)}"`;
+const KEY: ToElement = ({ name }) => `"${nameKey(name)}"`;
+const CONTENT = [ID, NAME, TAG];
+const SEARCHABLE = [...CONTENT, WORDS, KEY];
+const KEYED = [ID, NAME, KEY];
 
 /** Names have rarely more words. */
 const FEW_WORDS = 16;
@@ -28,12 +30,17 @@ const FEW_WORDS = 16;
  * the time.
  */
 export function columnsOf(plants: readonly NewPlant[]): Promise<string[]> {
-  return toColumns(plants, COLUMNS);
+  return toColumns(plants, CONTENT);
 }
 
 /** Plants as columns, with their words for search and the keys of their names. */
 export function searchableColumnsOf(plants: readonly NewPlant[]): Promise<string[]> {
-  return toColumns(plants, SEARCHABLE_COLUMNS);
+  return toColumns(plants, SEARCHABLE);
+}
+
+/** The ids, names, and keys of the names. */
+export function keyColumnsOf(plants: readonly NewPlant[]): Promise<string[]> {
+  return toColumns(plants, KEYED);
 }
 
 /** Plants as rows, one after the other, likewise. Yields like `toColumns`. */
@@ -85,4 +92,9 @@ export function toQuery(words: readonly string[]): string {
 /** The plant of a row, which may have more columns. */
 export function toPlant([id, name, tag]: readonly [...PlantRow, ...unknown[]]): NewPlant {
   return tag === null ? { id: asPlantId(id), name: fromColumn(name) } : { id: asPlantId(id), name: fromColumn(name), tag: fromColumn(tag) };
+}
+
+/** The plants of rows, by their ids. */
+export function plantsById(rows: readonly PlantRow[]): Map<PlantId, NewPlant> {
+  return new Map(rows.map((row) => [asPlantId(row[0]), toPlant(row)]));
 }

@@ -3,7 +3,7 @@ import { PlantStoreError } from "../../domain/errors.ts";
 import { isSame } from "../../domain/plant.ts";
 import type { NewPlant, PlantId } from "../../domain/plant.ts";
 import type { ImportOutcome } from "../plants.ts";
-import { toPlant } from "./plant-columns.ts";
+import { plantsById } from "./plant-columns.ts";
 import { changeOrRefuse } from "./plant-tables.ts";
 import type { Replace } from "./plant-replacements.ts";
 import type { PlantTables, Update } from "./plant-tables.ts";
@@ -30,19 +30,6 @@ type Refused = Map<PlantId, Error>;
  * `tables` may try a change twice: to create a plant twice does no harm.
  */
 export function createPut(tables: PlantTables): Put {
-  /** Resolves with those that were neither created nor refused: their ids are in use. */
-  async function insert(plants: readonly NewPlant[], refused: Refused): Promise<readonly NewPlant[]> {
-    const rows = await changeOrRefuse(plants, tables.insert, ({ id }, reason) => refused.set(id, reason));
-    if (rows.length === plants.length) return [];
-    const created = new Set(rows.map(([id]) => id));
-    return plants.filter(({ id }) => !created.has(id) && !refused.has(id));
-  }
-
-  async function find(plants: readonly NewPlant[]): Promise<Map<PlantId, NewPlant>> {
-    const rows = await tables.find(plants.map(({ id }) => id));
-    return new Map(rows.map(toPlant).map((plant) => [plant.id, plant]));
-  }
-
   /** Repeats come together, as of a file that is imported again. Then a look is cheaper than the attempt to create. */
   let wereMostThere = false;
 
@@ -63,9 +50,9 @@ export function createPut(tables: PlantTables): Put {
         break;
       }
       if (tries > 0) await sleep(Math.random() * Math.min(tries, PAUSE_MS_MAX));
-      const others = tries < 0 ? open : await insert(open, refused);
+      const others = tries < 0 ? open : await insert(tables, open, refused);
       if (others.length === 0) break;
-      const stored = await find(others);
+      const stored = plantsById(await tables.find(others.map(({ id }) => id)));
       for (const [id, plant] of stored) before.set(id, plant);
       if (isDryRun) break;
       const there = others.filter(({ id }) => stored.has(id));
@@ -81,6 +68,14 @@ export function createPut(tables: PlantTables): Put {
     const outcomes = outcomesOf(plants, before, isReplacing);
     return refused.size === 0 ? outcomes : plants.map(({ id }, at) => refused.get(id) ?? outcomes[at]!);
   };
+}
+
+/** Resolves with those that were neither created nor refused: their ids are in use. */
+async function insert(tables: PlantTables, plants: readonly NewPlant[], refused: Refused): Promise<readonly NewPlant[]> {
+  const rows = await changeOrRefuse(plants, tables.insert, ({ id }, reason) => refused.set(id, reason));
+  if (rows.length === plants.length) return [];
+  const created = new Set(rows.map(([id]) => id));
+  return plants.filter(({ id }) => !created.has(id) && !refused.has(id));
 }
 
 function updatesOf(plants: readonly NewPlant[], stored: ReadonlyMap<PlantId, NewPlant>): Update[] {

@@ -1,7 +1,7 @@
 import { PlantStoreError } from "../../domain/errors.ts";
 import { isSame } from "../../domain/plant.ts";
 import type { NewPlant, PlantId } from "../../domain/plant.ts";
-import { toPlant } from "./plant-columns.ts";
+import { plantsById } from "./plant-columns.ts";
 import { changeOrRefuse } from "./plant-tables.ts";
 import type { PlantTables, Update } from "./plant-tables.ts";
 
@@ -24,8 +24,7 @@ type ReplaceOptions = Readonly<{
 export function createReplace({ tables, update }: ReplaceOptions): Replace {
   /** Resolves with those that were not made. Rejects with the reason if that cannot be told. */
   async function lookAgain(updates: readonly Update[], reason: unknown): Promise<readonly Update[]> {
-    const rows = await tables.find(updates.map(({ id }) => id));
-    const now = new Map<PlantId, NewPlant>(rows.map(toPlant).map((plant) => [plant.id, plant]));
+    const now = plantsById(await tables.find(updates.map(({ id }) => id)));
     const made = updates.filter(({ id, to }) => isSame(to, now.get(id)));
     const left = updates.filter(({ id, from }) => isSame(from, now.get(id)));
     const isKnown = made.length + left.length === updates.length;

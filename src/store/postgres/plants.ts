@@ -6,14 +6,13 @@ import type { ImportOptions, ImportOutcome, PlantStore } from "../plants.ts";
 import { ORDERS } from "../page.ts";
 import type { Snapshots } from "../snapshots.ts";
 import { keepCounts } from "../tags.ts";
-import { countFoundTags, countPlants, ESTIMATE_PLANTS, ESTIMATE_SHARDS } from "./counts.ts";
+import { countFoundTags, countPlants, countTags, ESTIMATE_PLANTS, ESTIMATE_SHARDS } from "./counts.ts";
 import type { Execute } from "./engine/retry.ts";
 import type { NameKeys } from "./name-keys.ts";
 import { listOrdered } from "./ordered-lists.ts";
 import { list } from "./plant-lists.ts";
 import { createPageReach } from "./page-reach.ts";
 import type { ServerPlants } from "./server-plants.ts";
-import { countTags } from "./tags.ts";
 
 /** Plants, and the queues of their changes. */
 export type Plants = Readonly<{
@@ -74,7 +73,7 @@ export function createPlants({ servers, execute, nameKeys, snapshots, now }: Pla
       listOrdered: async (query) => {
         if (!nameKeys) throw new PlantStoreError("index_building");
         if (ORDERS[query.order].by === "name") await nameKeys.check();
-        return listOrdered({ execute, onStale: nameKeys.renew }, query);
+        return listOrdered({ execute, onStale: (stale) => nameKeys.renew(stale) }, query);
       },
       snapshot: snapshots.open,
       takesTurns: () => true,

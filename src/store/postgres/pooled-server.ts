@@ -1,25 +1,24 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { PlantStoreError } from "../../domain/errors.ts";
 import type { Log } from "../../runtime/log.ts";
-import { LIST_INDEXES } from "./check-statements.ts";
 import { isMisplaced } from "./engine/failure.ts";
-import { createHealth } from "./engine/health.ts";
-import type { Health } from "./engine/health.ts";
+import { Health } from "./engine/health.ts";
 import type { Hosts } from "./engine/hosts.ts";
 import { openPool } from "./engine/pool.ts";
-import type { Database, Statement } from "./engine/pool.ts";
+import type { Statement } from "./engine/pool.ts";
 import { watchOthers } from "./engine/promotion.ts";
-import { INDEX_NAMES, SCHEMA } from "./engine/schema.ts";
-import { checkSettings, FIND_LOCK, FIND_READER, FIND_TIME, INSPECT } from "./engine/requirements.ts";
+import { SCHEMA } from "./engine/schema.ts";
+import { checkSettings, FIND_READER, INSPECT } from "./engine/requirements.ts";
 import type { Settings } from "./engine/requirements.ts";
 import { withRetries } from "./engine/retry.ts";
 import type { Execute } from "./engine/retry.ts";
+import { createWarnings } from "./warnings.ts";
 
 type Kind = "writes" | "reads" | "lists" | "imports" | "probes";
 
 /** A server of the database: its pools of connections, which open when they are needed, and what is known of its health. */
 export type Server = Readonly<{
-  pools: Readonly<Record<Kind | "snapshots", Database>>;
+  pools: ReturnType<typeof openPools>;
   /** Each has connections of its own. */
   execute: Readonly<Record<Kind, Execute>>;
   health: Health;
@@ -79,10 +78,10 @@ const IMPORT_RETRY_MS = 15_000;
 /** How long closing waits for a hung server, in milliseconds. */
 const CLOSE_MS_MAX = 1000;
 
-export function openServer({ hosts, queueWaitMs, log, behind }: ServerOptions): Server {
+function openPools(hosts: Hosts) {
   const quick = { hosts, serverMs: QUICK_STATEMENT_MS };
   const slow = { hosts, serverMs: SLOW_STATEMENT_MS };
-  const pools = {
+  return {
     writes: openPool({ ...quick, connectionsMax: WRITES_MAX }),
     reads: openPool({ ...quick, connectionsMax: READS_MAX }),
     lists: openPool({ ...slow, connectionsMax: LISTS_MAX }),
@@ -90,7 +89,14 @@ export function openServer({ hosts, queueWaitMs, log, behind }: ServerOptions): 
     snapshots: openPool({ ...slow, connectionsMax: SNAPSHOTS_MAX }),
     probes: openPool({ ...quick, connectionsMax: PROBES_MAX }),
   };
-  const health = createHealth(log);
+}
+
+export function openServer({ hosts, queueWaitMs, log, behind }: ServerOptions): Server {
+  const pools = openPools(hosts);
+  const health = new Health(log);
+  const write = withRetries({ database: pools.writes, health, retryMs: queueWaitMs });
+  const read = withRetries({ database: pools.reads, health, retryMs: queueWaitMs });
+  const probe = withRetries({ database: pools.probes, health, retryMs: queueWaitMs });
   /** Connections that are open were checked when they were opened, and settings may have changed since then. */
   function whileFit(execute: Execute): Execute {
     return async (...args) => {
@@ -99,38 +105,27 @@ export function openServer({ hosts, queueWaitMs, log, behind }: ServerOptions): 
     };
   }
 
-  const write = withRetries({ database: pools.writes, health, retryMs: queueWaitMs });
-  const read = withRetries({ database: pools.reads, health, retryMs: queueWaitMs });
-  const execute = {
-    writes: whileFit(write),
-    reads: read,
-    lists: withRetries({ database: pools.lists, health, behind, retryMs: Math.max(queueWaitMs, LIST_RETRY_MS) }),
-    imports: whileFit(withRetries({ database: pools.imports, health, retryMs: IMPORT_RETRY_MS })),
-    probes: withRetries({ database: pools.probes, health, retryMs: queueWaitMs }),
-  };
   return {
     pools,
-    execute,
+    execute: {
+      writes: whileFit(write),
+      reads: read,
+      lists: withRetries({ database: pools.lists, health, behind, retryMs: Math.max(queueWaitMs, LIST_RETRY_MS) }),
+      imports: whileFit(withRetries({ database: pools.imports, health, retryMs: IMPORT_RETRY_MS })),
+      probes: probe,
+    },
     health,
     watch(statement, { follow, onMissing }) {
-      const checkLocks = watchLocks(execute.probes, log);
-      const checkIndexes = watchIndexes(execute.probes, log);
-      const checkClock = watchClock({ execute: execute.probes, now: Date.now, log });
       const checkOthers = watchOthers(hosts, log);
+      const warn = createWarnings(probe, log);
       health.watch(async ({ isWrite, isUnsent }) => {
         // Not waited for: one of them may be away. What they say ends connections to this one.
         if (isWrite) void checkOthers();
-        const refusal = (await findRefusal(execute.probes)) ?? (await findMissingRight(execute.probes, onMissing));
-        // They only tell: whatever comes of it is no trouble.
-        if (isWrite) {
-          void checkLocks().catch(() => {});
-          void checkClock().catch(() => {});
-          if (!refusal) await checkIndexes().catch(() => {});
-        }
+        const refusal = (await findRefusal(probe)) ?? (await findMissingRight(probe, onMissing));
+        if (isWrite) await warn({ isFit: !refusal });
         // A look has a connection of its own, also while there is none for changes, or for the token of each request.
         if (isUnsent && !refusal) await read(FIND_READER, [], { isRepeatable: true });
-        const tryWrite = isUnsent ? write : execute.probes;
-        if (isWrite && !refusal) await tryWrite(statement, [], { isRepeatable: true });
+        if (isWrite && !refusal) await (isUnsent ? write : probe)(statement, [], { isRepeatable: true });
         await follow?.();
         return refusal;
       });
@@ -155,82 +150,6 @@ async function findRefusal(execute: Execute): Promise<PlantStoreError | undefine
   } catch (cause) {
     return new PlantStoreError("store_unavailable", { cause });
   }
-}
-
-/** Longer than an export on Citus keeps others from writing, in milliseconds, and than most of what needs nobody. */
-const BRIEF_MS = 2500;
-
-/**
- * Tells in the log who keeps writes waiting for longer than a moment, once for each. Resolves when that is known. One look
- * at a time: the others leave it to that.
- */
-export function watchLocks(execute: Execute, log: Log): () => Promise<void> {
-  let told: bigint | undefined;
-  let isLooking = false;
-
-  async function find() {
-    const [lock] = await execute<[pid: bigint, program: string, mode: string, table: string]>(FIND_LOCK, [], { isRepeatable: true });
-    return lock;
-  }
-
-  async function look(): Promise<void> {
-    const [first] = (await find()) ?? [];
-    if (first === told) return;
-    told = undefined;
-    if (first === undefined) return;
-    await sleep(BRIEF_MS, undefined, { ref: false });
-    const [pid, program, mode, table] = (await find()) ?? [];
-    if (pid !== first) return;
-    log.warn("writes_locked", { table, mode, pid, program });
-    told = pid;
-  }
-
-  return async () => {
-    if (isLooking) return;
-    isLooking = true;
-    try {
-      await look();
-    } finally {
-      isLooking = false;
-    }
-  };
-}
-
-/** How far a clock may be from that of the server, in milliseconds. */
-const CLOCK_MS_MAX = 5000;
-
-type ClockOptions = Readonly<{ execute: Execute; now: () => number; log: Log }>;
-
-/**
- * Tells in the log that our clock differs from that of the server, once while it does: tokens would end at another time
- * than elsewhere, and new plants have another than expected.
- */
-export function watchClock({ execute, now, log }: ClockOptions): () => Promise<void> {
-  let isOff = false;
-
-  return async () => {
-    const before = now();
-    const [row] = await execute<[ms: bigint]>(FIND_TIME, [], { isRepeatable: true });
-    const [after, time] = [now(), Number(row![0])];
-    const wasOff = isOff;
-    // The server took its time somewhere in between.
-    isOff = time < before - CLOCK_MS_MAX || time > after + CLOCK_MS_MAX;
-    if (isOff && !wasOff) log.warn("clock_differs", { aheadSeconds: Math.round((after - time) / 1000) });
-    if (!isOff && wasOff) log.info("clock_agrees");
-  };
-}
-
-/** Tells in the log which index is gone, or not valid any more: what it was for reads the whole table from then on. */
-function watchIndexes(execute: Execute, log: Log): () => Promise<void> {
-  let before: readonly string[] = [];
-  return async () => {
-    const rows = await execute<[name: string, isValid: string]>(LIST_INDEXES, [], { isRepeatable: true });
-    // The table is gone, not its indexes.
-    if (rows.length === 0) return;
-    const there = INDEX_NAMES.filter((index) => rows.some(([name, isValid]) => name === index && isValid === "t"));
-    for (const index of before) if (!there.includes(index)) log.warn("index_missing", { index });
-    before = there;
-  };
 }
 
 /** Why plants cannot be read and written, if so. Rejects when their table is gone. */

@@ -7,7 +7,7 @@ import type { Changes, Outcome, Outcomes } from "../batch.ts";
 import type { QueueLimits } from "../group-commit.ts";
 import type { ImportOutcome, PlantStore } from "../plants.ts";
 import type { Execute } from "./engine/retry.ts";
-import { toPlant } from "./plant-columns.ts";
+import { plantsById } from "./plant-columns.ts";
 import { createPut } from "./plant-puts.ts";
 import { createReplace } from "./plant-replacements.ts";
 import { makeSwaps } from "./plant-swaps.ts";
@@ -52,7 +52,7 @@ export function createServerPlants({ execute, open, inFlight, limits, meter }: S
   }
 
   async function findAll(ids: readonly PlantId[]): Promise<Array<NewPlant | undefined>> {
-    const plants = new Map((await read.find(ids)).map(toPlant).map((plant) => [plant.id, plant]));
+    const plants = plantsById(await read.find(ids));
     return ids.map((id) => plants.get(id));
   }
 

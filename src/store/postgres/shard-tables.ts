@@ -29,18 +29,7 @@ type Identified = Readonly<{ id: PlantId }>;
  * with what `isMisplaced` when the worker does not have plants any more.
  */
 export function openShardTables({ worker, shards }: ShardsOptions): OpenTables {
-  let made: Readonly<{ map: ShardMap; statements: Map<string, Statement> }> | undefined;
-
-  /** The statement on these of all tables. Only that on one of them or on all has a name: there are too many others. */
-  function prepare(map: ShardMap, statement: Statement, tables: readonly ShardTable[], all: readonly ShardTable[]): Statement {
-    const make = () => (statement === FIND_PLANTS ? findInShards(tables) : changeInShards(statement, tables));
-    if (tables.length !== 1 && tables.length !== all.length) return { text: make().text };
-    if (made?.map !== map) made = { map, statements: new Map() };
-    const key = `${statement.name} ${tables.length === 1 ? tables[0]!.name : "all"}`;
-    const ofTables = made.statements.get(key) ?? make();
-    made.statements.set(key, ofTables);
-    return ofTables;
-  }
+  const prepare = createStatements();
 
   /**
    * The statement with its values, behind the guard of all shards of `guarded`. Undefined when the tables of these plants
@@ -53,36 +42,29 @@ export function openShardTables({ worker, shards }: ShardsOptions): OpenTables {
     guarded: readonly Identified[] = plants,
   ): Promise<[Statement, string[]] | undefined> {
     const map = shards();
-    const isRead = statement === FIND_PLANTS;
-    if (!map || !(isRead || map.isOurs) || guarded.some(({ id }) => map.workerOf(id) !== worker)) return undefined;
+    if (!map || !(map.isOurs || statement === FIND_PLANTS) || guarded.some(({ id }) => map.workerOf(id) !== worker)) return undefined;
     const all = map.tablesOf(worker);
     const plantsAt = Map.groupBy(plants, ({ id }) => map.placeOf(id));
     const isOfSome = plantsAt.size === 1 || all.length > TABLES_MAX;
     // In the order of the tables, whatever that of the plants: a statement on all tables is used again.
     const places = [...all.keys()].filter((place) => !isOfSome || plantsAt.has(place));
     const tables = places.map((place) => all[place]!);
-    const ofTables = prepare(map, statement, tables, all);
-    const columns = await Promise.all(places.map((place) => toColumns(plantsAt.get(place) ?? [])));
+    const prepared = prepare(map, statement, tables, all);
+    const columns = (await Promise.all(places.map((place) => toColumns(plantsAt.get(place) ?? [])))).flat();
+    if (statement === FIND_PLANTS) return [prepared, columns];
     const used = [...new Set(guarded.map(({ id }) => map.placeOf(id)))].map((place) => all[place]!);
-    return [isRead ? ofTables : { ...ofTables, guard: guardShards(used) }, columns.flat()];
+    return [{ ...prepared, guard: guardShards(used) }, columns];
   }
 
-  return (execute, how) => {
-    async function run<Row extends unknown[], Plant extends Identified>(
-      ...what: Parameters<typeof bind<Plant>>
-    ): Promise<readonly Row[] | undefined> {
+  return (execute, options) => {
+    const how = { ...options, isExpected: isMisplaced };
+    async function run<Row extends unknown[], Plant extends Identified>(...what: Parameters<typeof bind<Plant>>) {
       const bound = await bind(...what);
-      if (!bound) return undefined;
-      try {
-        const rows = await execute<Row>(...bound, { ...how, isExpected: isMisplaced });
-        return rows.some(([id]) => id === null) ? undefined : rows;
-      } catch (thrown) {
-        if (isMisplaced(thrown)) return undefined;
-        throw thrown;
-      }
+      const rows = bound && (await execute<Row>(...bound, how).catch(undefinedIfMisplaced));
+      return rows?.some(([id]) => id === null) ? undefined : rows;
     }
 
-    const citus = askCitus(execute, { ...how, isExpected: isMisplaced });
+    const citus = askCitus(execute, how);
     return {
       find: async (ids) => (await run(FIND_PLANTS, ids.map(toIdentified), idsOf)) ?? citus.find(ids),
       insert: async (plants) => (await run(INSERT_PLANTS, plants, searchableColumnsOf)) ?? citus.insert(plants),
@@ -95,6 +77,27 @@ export function openShardTables({ worker, shards }: ShardsOptions): OpenTables {
       },
     };
   };
+}
+
+/**
+ * What makes a statement on some of all tables, and remembers it for as long as the map is the same. Only that on one of
+ * them or on all has a name: there are too many others.
+ */
+function createStatements() {
+  let made: Readonly<{ map: ShardMap; statements: Map<string, Statement> }> | undefined;
+  return (map: ShardMap, statement: Statement, tables: readonly ShardTable[], all: readonly ShardTable[]): Statement => {
+    const make = () => (statement === FIND_PLANTS ? findInShards(tables) : changeInShards(statement, tables));
+    if (tables.length !== 1 && tables.length !== all.length) return { text: make().text };
+    if (made?.map !== map) made = { map, statements: new Map() };
+    const key = `${statement.name} ${tables.length === 1 ? tables[0]!.name : "all"}`;
+    const ofTables = made.statements.get(key) ?? make();
+    made.statements.set(key, ofTables);
+    return ofTables;
+  };
+}
+
+function undefinedIfMisplaced(thrown: unknown): undefined {
+  if (!isMisplaced(thrown)) throw thrown;
 }
 
 /**

@@ -132,8 +132,10 @@ async function lockWrites(database: Database, log: Log): Promise<() => void> {
   }
 }
 
-/** Takes a snapshot of all plants. */
-export async function takeSnapshot(begin: () => Promise<Transaction>): Promise<Snapshot> {
+/** Takes a snapshot of all plants. `ask` asks outside of its transaction. */
+export async function takeSnapshot(ask: Execute, begin: () => Promise<Transaction>): Promise<Snapshot> {
+  // As patient as a list: a short restart refuses no export. It asks every shard, as one that is away would only break it off.
+  await ask(FIRST_PLANT, [], { isRepeatable: true });
   const { execute, close } = await begin();
   const reach = createPageReach();
   return { list: (query) => list(execute, query, reach), close };

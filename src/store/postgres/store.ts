@@ -7,23 +7,24 @@ import { createCommitMeter } from "../commit-meter.ts";
 import { createSnapshots } from "../snapshots.ts";
 import type { Store } from "../store.ts";
 import { openContents } from "./contents.ts";
-import { warnOfCreators } from "./creators.ts";
-import { createHealth } from "./engine/health.ts";
+import { Health } from "./engine/health.ts";
 import { parseHosts } from "./engine/hosts.ts";
+import type { Hosts } from "./engine/hosts.ts";
 import { startUp } from "./engine/startup.ts";
 import { SCHEMA } from "./engine/schema.ts";
 import { addPostgresGauges } from "./metrics.ts";
-import { keepNameKeys } from "./name-keys.ts";
-import { FIRST_PLANT } from "./plant-statements.ts";
+import { NameKeys } from "./name-keys.ts";
 import { openTable } from "./plant-tables.ts";
 import { createPlants } from "./plants.ts";
 import { probe } from "./probe.ts";
 import { openServer } from "./pooled-server.ts";
+import type { Server } from "./pooled-server.ts";
 import { createServerPlants } from "./server-plants.ts";
 import { beginMoment, takeSnapshot } from "./snapshot.ts";
 import { createTokens } from "./tokens.ts";
+import { warnOfCreators } from "./warnings.ts";
 import { renewWords } from "./word-renewal.ts";
-import { createWorkers } from "./workers.ts";
+import { Workers } from "./workers.ts";
 
 type PostgresOptions = Readonly<{
   /** A connection string, which may name several servers. */
@@ -57,20 +58,18 @@ const START_MS_MAX = 30_000;
 
 /** Opens or creates the store in a PostgreSQL database. Rejects, with advice, when it cannot promise durability. */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
-  const { url, isServing, isNew, queueMax, queueWaitMs, log, metrics, tracer } = options;
+  const { url, isServing, queueMax, queueWaitMs, log, metrics, tracer } = options;
   const hosts = parseHosts(url);
-  const behind = createHealth(withFields(log, (fields) => ({ server: `those behind ${hosts.name}`, ...fields })));
+  const behind = new Health(withFields(log, (fields) => ({ server: `those behind ${hosts.name}`, ...fields })));
   const server = openServer({ hosts, queueWaitMs, log, behind });
   const { execute, health } = server;
   const now = () => performance.now();
   const limits = { gatherTurns: GATHER_TURNS, enough: ENOUGH, searchedMax: POSTGRES_COMMIT_SEARCHED, queueMax, waitMs: queueWaitMs, now };
   const meter = createCommitMeter(metrics, tracer);
   const home = createServerPlants({ execute, open: openTable, inFlight: IN_FLIGHT, limits, meter });
-  const workers = createWorkers({ home, hosts, execute: execute.probes, snapshots: server.pools.snapshots, behind, limits, meter, log });
+  const workers = new Workers({ home, hosts, execute: execute.probes, snapshots: server.pools.snapshots, behind, limits, meter, log });
   try {
-    await startUp(server.pools.lists, { hosts, isNew, waitMs: isServing ? START_MS_MAX : 0, log });
-    if (isServing) await probe(server.pools.lists, { name: hosts.name, random: Math.random, log });
-    if (isServing) await warnOfCreators({ execute: execute.lists, searched: hosts.schema.searched, log });
+    await checkServer(server, hosts, options);
     // If it fails, statements go the longer way until the next look.
     await workers.follow().catch(() => {});
   } catch (reason) {
@@ -80,14 +79,10 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   }
   const { snapshots: database, lists: locks } = server.pools;
   const begin = () => beginMoment({ database, execute: execute.lists, locks, log, health });
-  const snapshots = createSnapshots(async () => {
-    // As patient as a list: a short restart refuses no export. It asks every shard, as one that is away would only break it off.
-    await execute.lists(FIRST_PLANT, [], { isRepeatable: true });
-    return takeSnapshot(begin);
-  });
+  const snapshots = createSnapshots(() => takeSnapshot(execute.lists, begin));
   const words = isServing ? renewWords({ execute: execute.imports, log }) : undefined;
-  const nameKeys = isServing ? keepNameKeys({ execute, log, now }) : undefined;
-  const { plants, queues } = createPlants({ servers: workers, execute: execute.lists, nameKeys, snapshots, now: limits.now });
+  const nameKeys = isServing ? new NameKeys({ execute, log, now }) : undefined;
+  const { plants, queues } = createPlants({ servers: workers, execute: execute.lists, nameKeys, snapshots, now });
   const { tokens, queue } = createTokens({ execute, limits, meter });
   addPostgresGauges(metrics, { plants, execute: execute.lists, pools: server.pools });
   const full = { ...queues, tokens: queue };
@@ -109,4 +104,10 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       await server.close();
     },
   };
+}
+
+async function checkServer({ pools, execute }: Server, hosts: Hosts, { isServing, isNew, log }: PostgresOptions): Promise<void> {
+  await startUp(pools.lists, { hosts, isNew, waitMs: isServing ? START_MS_MAX : 0, log });
+  if (isServing) await probe(pools.lists, { name: hosts.name, random: Math.random, log });
+  if (isServing) await warnOfCreators({ execute: execute.lists, searched: hosts.schema.searched, log });
 }

@@ -22,16 +22,6 @@ import type { ServerPlants } from "./server-plants.ts";
 import { openShardTables } from "./shard-tables.ts";
 import { beginTransaction } from "./transaction.ts";
 
-/** Where plants are: on the server that the address names or, if that has Citus, on its workers. */
-export type Workers = Servers &
-  Readonly<{
-    /** Reads where the shards are now. */
-    follow(): Promise<void>;
-    /** Throws why no worker takes changes. While one does, the service has work: returns what is missing, for people. */
-    check(): string | undefined;
-    close(): Promise<void>;
-  }>;
-
 type WorkersOptions = Readonly<{
   /** The plants of the server that the address names, and how to ask it. */
   home: ServerPlants;
@@ -51,36 +41,78 @@ const IN_FLIGHT = { creates: 2, changes: 1, finds: 1 };
 type Worker = Readonly<{ server: Server; plants: ServerPlants }>;
 
 /**
- * Follows the shards of Citus. A plant is asked of the worker that has its shard: there, Citus runs what concerns its
- * own shards itself, in one commit, and warns us of a commit that did not wait for its standby. While our knowledge is
- * out of date, Citus passes statements on.
+ * Where plants are: on the server that the address names or, if that has Citus, on its workers. Follows its shards. A plant
+ * is asked of the worker that has its shard: there, Citus runs what concerns its own shards itself, in one commit, and
+ * warns us of a commit that did not wait for its standby. While our knowledge is out of date, Citus passes statements on.
  */
-export function createWorkers({ home, hosts, execute, snapshots, behind, limits, meter, log }: WorkersOptions): Workers {
-  let shards: ShardMap | undefined;
-  const workers = new Map<string, Worker>();
+export class Workers implements Servers {
+  readonly #options: WorkersOptions;
+  readonly #workers = new Map<string, Worker>();
+  #shards: ShardMap | undefined;
+  /** The shards that were read through Citus. */
+  #readThrough: ShardMap | undefined;
+  #looking: Promise<void> | undefined;
 
-  function open(address: string): Worker {
-    const logOfWorker = withFields(log, (fields) => ({ server: address, ...fields }));
-    const server = openServer({ hosts: hosts.at(address), queueWaitMs: limits.waitMs, log: logOfWorker });
-    const tables = openShardTables({ worker: address, shards: () => shards });
-    server.watch(PROBE_WORKER, { onMissing: follow });
-    const plants = createServerPlants({ execute: server.execute, open: tables, inFlight: IN_FLIGHT, limits, meter });
-    return { server, plants: followPlants({ plants, health: server.health, of, map: () => shards, follow }) };
+  constructor(options: WorkersOptions) {
+    this.#options = options;
+    options.behind.watch(async ({ isWrite }) => {
+      const shards = this.#shards;
+      if (!shards || !(isWrite || this.#readThrough !== shards)) return undefined;
+      await readThroughCitus(options.snapshots);
+      this.#readThrough = shards;
+      return undefined;
+    });
   }
 
-  async function close({ server, plants }: Worker, why?: PlantStoreError): Promise<void> {
-    server.health.close();
-    await plants.close(why);
-    await server.close();
+  of(id: PlantId): ServerPlants {
+    return this.#shards ? this.#workers.get(this.#shards.workerOf(id))!.plants : this.#options.home;
   }
 
-  function update(next: ShardMap | undefined): void {
-    if (next && next.mark === shards?.mark) return;
-    shards = next;
+  all(): readonly ServerPlants[] {
+    return this.#shards ? Array.from(this.#workers.values(), ({ plants }) => plants) : [this.#options.home];
+  }
+
+  areWorkers(): boolean {
+    return this.#shards !== undefined;
+  }
+
+  /** Reads where the shards are now. One look at a time: the others wait for the next one, which begins behind them. */
+  readonly follow = async (): Promise<void> => {
+    await this.#looking?.catch(() => {});
+    this.#looking ??= this.#look().finally(() => (this.#looking = undefined));
+    return this.#looking;
+  };
+
+  /** Throws why no worker takes changes. While one does, the service has work: returns what is missing, for people. */
+  check(): string | undefined {
+    const all = [...this.#workers.values()];
+    const ill = all.filter(({ server }) => !isWell(server.health));
+    if (ill.length === 0 && isWell(this.#options.behind)) return undefined;
+    if (ill.length === 0)
+      return "The coordinator cannot read from all database servers: lists, searches, counts, tags and exports get 503.";
+    if (ill.length === all.length) ill[0]!.server.health.check();
+    return `${ill.length} of ${all.length} database servers cannot be used now: requests for their plants, lists and exports get 503.`;
+  }
+
+  async close(): Promise<void> {
+    const { home, behind } = this.#options;
+    behind.close();
+    await Promise.all([home.close(), ...Array.from(this.#workers.values(), (worker) => close(worker))]);
+  }
+
+  async #look(): Promise<void> {
+    const { execute } = this.#options;
+    this.#update(await readShards((statement, values) => execute(statement, values, { isRepeatable: true })));
+  }
+
+  #update(next: ShardMap | undefined): void {
+    if (next && next.mark === this.#shards?.mark) return;
+    const workers = this.#workers;
     const addresses = next?.workers ?? [];
+    this.#shards = next;
     if (addresses.length !== workers.size || !addresses.every((address) => workers.has(address)))
-      log.info("workers_found", { workers: addresses });
-    for (const address of addresses) if (!workers.has(address)) workers.set(address, open(address));
+      this.#options.log.info("workers_found", { workers: addresses });
+    for (const address of addresses) if (!workers.has(address)) workers.set(address, this.#open(address));
     for (const [address, worker] of workers) {
       if (addresses.includes(address)) continue;
       workers.delete(address);
@@ -88,63 +120,36 @@ export function createWorkers({ home, hosts, execute, snapshots, behind, limits,
     }
   }
 
-  function of(id: PlantId): ServerPlants {
-    return shards ? workers.get(shards.workerOf(id))!.plants : home;
+  #open(address: string): Worker {
+    const { hosts, limits, meter, log } = this.#options;
+    const logOfWorker = withFields(log, (fields) => ({ server: address, ...fields }));
+    const server = openServer({ hosts: hosts.at(address), queueWaitMs: limits.waitMs, log: logOfWorker });
+    const map = () => this.#shards;
+    server.watch(PROBE_WORKER, { onMissing: this.follow });
+    const open = openShardTables({ worker: address, shards: map });
+    const plants = createServerPlants({ execute: server.execute, open, inFlight: IN_FLIGHT, limits, meter });
+    return { server, plants: followPlants({ plants, health: server.health, of: (id) => this.of(id), map, follow: this.follow }) };
   }
+}
 
-  let looking: Promise<void> | undefined;
-  /** One look at a time: the others wait for the next one, which begins behind them. */
-  async function follow(): Promise<void> {
-    await looking?.catch(() => {});
-    looking ??= look().finally(() => (looking = undefined));
-    return looking;
+async function close({ server, plants }: Worker, why?: PlantStoreError): Promise<void> {
+  server.health.close();
+  await plants.close(why);
+  await server.close();
+}
+
+/**
+ * Reads as an export begins: on a connection of its own, from which Citus logs in to each worker again. Others may have
+ * logged in before a password changed. A lock, or a coordinator that is away, says nothing of the workers.
+ */
+async function readThroughCitus(database: Database): Promise<void> {
+  try {
+    const { execute, close: end } = await beginTransaction(database, [PROBE_BEGIN]);
+    await execute(FIRST_PLANT, [], { isRepeatable: false }).finally(end);
+  } catch (thrown) {
+    const { cause } = thrown as Error;
+    throw cause === undefined || (isSound(cause) && !isLocked(cause)) ? thrown : cause;
   }
-
-  async function look(): Promise<void> {
-    update(await readShards((statement, values) => execute(statement, values, { isRepeatable: true })));
-  }
-
-  /**
-   * Reads as an export begins: on a connection of its own, from which Citus logs in to each worker again. Others may have
-   * logged in before a password changed. A lock, or a coordinator that is away, says nothing of the workers.
-   */
-  async function readThroughCitus(): Promise<void> {
-    try {
-      const { execute: read, close: end } = await beginTransaction(snapshots, [PROBE_BEGIN]);
-      await read(FIRST_PLANT, [], { isRepeatable: false }).finally(end);
-    } catch (thrown) {
-      const { cause } = thrown as Error;
-      throw cause === undefined || (isSound(cause) && !isLocked(cause)) ? thrown : cause;
-    }
-  }
-
-  let readThrough: ShardMap | undefined;
-  behind.watch(async ({ isWrite }) => {
-    if (!shards || !(isWrite || readThrough !== shards)) return undefined;
-    await readThroughCitus();
-    readThrough = shards;
-    return undefined;
-  });
-
-  return {
-    of,
-    all: () => (shards ? Array.from(workers.values(), ({ plants }) => plants) : [home]),
-    areWorkers: () => shards !== undefined,
-    follow,
-    check() {
-      const all = [...workers.values()];
-      const ill = all.filter(({ server }) => !isWell(server.health));
-      if (ill.length === 0 && isWell(behind)) return undefined;
-      if (ill.length === 0)
-        return "The coordinator cannot read from all database servers: lists, searches, counts, tags and exports get 503.";
-      if (ill.length === all.length) ill[0]!.server.health.check();
-      return `${ill.length} of ${all.length} database servers cannot be used now: requests for their plants, lists and exports get 503.`;
-    },
-    async close() {
-      behind.close();
-      await Promise.all([home.close(), ...Array.from(workers.values(), (worker) => close(worker))]);
-    },
-  };
 }
 
 function isWell(health: Health): boolean {

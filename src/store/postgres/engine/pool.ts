@@ -1,13 +1,13 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import type { ClientBase, PoolClient } from "pg";
+import type { ClientBase } from "pg";
 import { PlantStoreError } from "../../../domain/errors.ts";
 import { withTimeLimit } from "../../../runtime/time-limit.ts";
-import { cancel } from "./cancel.ts";
 import { DatabaseConnection } from "./database-connection.ts";
 import type { Statement } from "./database-connection.ts";
-import { isMisplaced, isReadOnly, isSound, judge, LateError, leftServer, sqlStateOf, UnsentError } from "./failure.ts";
+import { isReadOnly, isSound, judge, LateError, leftServer, sqlStateOf, UnsentError } from "./failure.ts";
 import type { Hosts } from "./hosts.ts";
+import { LeftBehind } from "./left-behind.ts";
+import type { PooledConnection } from "./left-behind.ts";
 import { UnfitError } from "./requirements.ts";
 
 export type { Statement } from "./database-connection.ts";
@@ -70,52 +70,34 @@ const IDLE_MS = 5 * 60_000;
 const SHARED_IDLE_MS = 1000;
 const POOLER_ADVICE = " If a pooler accepted the connection, raise its default_pool_size.";
 
-/** How long a statement may take to end once it was cancelled. */
-const END_MS_MAX = 1000;
-
 /** The type BIGINT (pg_type.dat), parsed to `bigint`. Values of all other types stay text. */
 const INT8 = 20;
 
+const CONNECTION = {
+  Client: DatabaseConnection,
+  connectionTimeoutMillis: CONNECT_MS_MAX,
+  idleTimeoutMillis: IDLE_MS,
+  // Notice a silently dropped connection before it is needed.
+  keepAlive: true,
+  keepAliveInitialDelayMillis: 10_000,
+  fallback_application_name: "plant-store",
+  types: { getTypeParser: (type: number) => (type === INT8 ? BigInt : String) },
+};
+
 export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions): Database {
-  /**
-   * Processes of the server whose statements were given up and may still run, and when that was: while a commit waits for
-   * its standby, nothing ends it.
-   */
-  const leftBehind = new Map<number, number>();
+  const leftBehind = new LeftBehind(connectionsMax);
 
-  /** Throws while as many statements as the pool has connections were given up and cannot be cancelled: more must not join them. */
-  async function cancelLeftBehind(connection: DatabaseConnection): Promise<void> {
-    if (leftBehind.size === 0) return;
-    const givenUp = new Map(Array.from(leftBehind, ([backend, at]) => [backend, performance.now() - at]));
-    const alive = await connection.cancelOthers(givenUp).catch(noneIfForbidden);
-    for (const backend of givenUp.keys()) if (!alive.includes(backend)) leftBehind.delete(backend);
-    if (alive.length >= connectionsMax) throw new Error(`${alive.length} statements that were given up are still running`);
-  }
-
-  /** Cancels what runs, waits until it has ended, and drops its connection, which the cancel may still reach. */
-  async function giveUp(connection: PoolClient & DatabaseConnection, running: Promise<unknown>): Promise<void> {
-    const at = performance.now();
-    const ended = running.then(
-      () => true,
-      () => true,
-    );
-    const isEnded = (await cancel(connection)) && (await Promise.race([ended, sleep(END_MS_MAX, false)]));
-    if (!isEnded) leftBehind.set(connection.backend, at);
-    connection.release(true);
+  async function open(connection: DatabaseConnection): Promise<void> {
+    await connection.open();
+    pool.options.idleTimeoutMillis = connection.isShared ? SHARED_IDLE_MS : IDLE_MS;
+    await leftBehind.cancel(connection);
   }
 
   const options = {
-    Client: DatabaseConnection,
+    ...CONNECTION,
     hosts,
     serverMs,
     max: connectionsMax,
-    connectionTimeoutMillis: CONNECT_MS_MAX,
-    idleTimeoutMillis: IDLE_MS,
-    // Notice a silently dropped connection before it is needed.
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
-    fallback_application_name: "plant-store",
-    types: { getTypeParser: (type: number) => (type === INT8 ? BigInt : String) },
     // pg waits for it, though its types do not say so.
     async onConnect(client: ClientBase) {
       const connection = client as DatabaseConnection;
@@ -127,13 +109,6 @@ export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions): 
       }
     },
   };
-
-  async function open(connection: DatabaseConnection): Promise<void> {
-    await connection.open();
-    pool.options.idleTimeoutMillis = connection.isShared ? SHARED_IDLE_MS : IDLE_MS;
-    await cancelLeftBehind(connection);
-  }
-
   // The types of pg allow only a class without parameters, but pg passes the options.
   const pool = new pg.Pool(options as object);
   pool.on("error", () => {});
@@ -149,41 +124,35 @@ export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions): 
         return rows;
       } catch (thrown) {
         if (isReadOnly(thrown) || thrown instanceof UnsentError) hosts.leave(connection.url);
-        if (thrown instanceof LateError) void giveUp(connection, running);
+        if (thrown instanceof LateError) void leftBehind.giveUp(connection, running);
         else connection.release(!isSound(thrown));
         throw thrown;
       }
     },
-    async reserve(connectMs) {
-      const connection = await connect(pool, { connectionsMax, limitMs: connectMs });
-      let running: Promise<unknown> | undefined;
-      function track<Result>(result: Promise<Result>, statementMs: number): Promise<Result> {
-        const end = () => {
-          if (running === mine) running = undefined;
-        };
-        const mine = result.then(end, end);
-        running = mine;
-        return inTime(result, statementMs);
-      }
-      return {
-        begin: (how, statementMs) => track(connection.begin(how), statementMs),
-        query: (statement, values, statementMs) => track(connection.send(statement, values), statementMs),
-        // The server rolls back what a lost connection began.
-        close: () => (running ? void giveUp(connection, running) : connection.release(true)),
-      };
-    },
+    reserve: async (connectMs) => openSession(await connect(pool, { connectionsMax, limitMs: connectMs }), leftBehind),
     connections: () => ({ used: pool.totalCount - pool.idleCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     close: () => pool.end(),
   };
 }
 
-/**
- * A server that does not let us look for what was given up ends it alone, by its limit of time; but for commits that wait
- * for a standby, which do not count then. To let no connection in would be worse.
- */
-function noneIfForbidden(thrown: unknown): number[] {
-  if (isMisplaced(thrown)) return [];
-  throw thrown;
+function openSession(connection: PooledConnection, leftBehind: LeftBehind): Session {
+  let running: Promise<unknown> | undefined;
+
+  function track<Result>(result: Promise<Result>, statementMs: number): Promise<Result> {
+    const end = () => {
+      if (running === mine) running = undefined;
+    };
+    const mine = result.then(end, end);
+    running = mine;
+    return inTime(result, statementMs);
+  }
+
+  return {
+    begin: (how, statementMs) => track(connection.begin(how), statementMs),
+    query: (statement, values, statementMs) => track(connection.send(statement, values), statementMs),
+    // The server rolls back what a lost connection began.
+    close: () => (running ? void leftBehind.giveUp(connection, running) : connection.release(true)),
+  };
 }
 
 /** Rejects with a LateError when the time is up. */
@@ -217,12 +186,12 @@ function mayAnotherDo(thrown: unknown): boolean {
 }
 
 /** The same with the server in use. */
-async function connect(pool: pg.Pool, { connectionsMax, limitMs }: ConnectOptions): Promise<PoolClient & DatabaseConnection> {
+async function connect(pool: pg.Pool, { connectionsMax, limitMs }: ConnectOptions): Promise<PooledConnection> {
   // Not an UnsentError: nobody shall try again until the patience of a command ends, and keep it from ending.
   if (pool.ending) throw leftServer();
   if (pool.waitingCount >= WAITING_MAX) throw new PlantStoreError("overloaded");
   const until = performance.now() + limitMs;
-  const connecting = pool.connect() as Promise<PoolClient & DatabaseConnection>;
+  const connecting = pool.connect() as Promise<PooledConnection>;
   try {
     const connection = await inTime(connecting, limitMs);
     if (!connection.isOvertaken()) return connection;

@@ -190,6 +190,23 @@ export const FIND_LOCK = {
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) ORDER BY pid LIMIT 1`,
 } as const;
 
+/**
+ * Takes schemas. Returns each of them, and of our tables, in which a role other than ours and the owner may create
+ * functions or triggers, with those roles. Superusers may anyway.
+ */
+export const FIND_CREATORS = {
+  text: `SELECT place, string_agg(CASE WHEN grantee = 0 THEN 'PUBLIC' ELSE pg_get_userbyid(grantee)::text END, ',' ORDER BY grantee) FROM (
+      SELECT 'schema ' || nspname AS place, nspowner AS owner, (aclexplode(nspacl)).* FROM pg_namespace WHERE nspname::text = ANY($1::text[])
+      UNION ALL
+      SELECT 'table ' || relname, relowner, (aclexplode(relacl)).* FROM pg_class
+        WHERE oid IN (to_regclass('store.plants'), to_regclass('store.tokens'), to_regclass('store.plant_store_schema'))
+    ) AS granted
+    WHERE privilege_type IN ('CREATE', 'TRIGGER')
+      AND grantee NOT IN (owner, (SELECT oid FROM pg_roles WHERE rolname = current_user))
+      AND NOT EXISTS (SELECT 1 FROM pg_roles WHERE oid = grantee AND rolsuper)
+    GROUP BY place ORDER BY place`,
+} as const;
+
 /** Throws an UnfitError when the server is too old. */
 export function checkVersion([version, , versionNumber]: Identity): void {
   // CockroachDB reports itself as PostgreSQL 13, for old drivers.

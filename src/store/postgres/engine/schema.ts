@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { addColumn, isColumn } from "./column.ts";
+import { isLocked, sqlStateOf } from "./failure.ts";
 import { buildIndex, indexName, isCollision, isIndex } from "./index-build.ts";
 import type { Migration, Run } from "./index-build.ts";
 import type { Statement } from "./pool.ts";
 import { UnfitError } from "./requirements.ts";
-import { addStatistics, isStatistics } from "./statistics.ts";
 
 /**
  * One step for each version: a statement that may run again, and in several processes at once. Never edit a released
@@ -113,8 +112,8 @@ async function tryToMigrate(migration: Migration): Promise<void> {
   if (version > VERSION) throw new UnfitError("The database was made by a newer Plant Store: use that version.");
   for (const [at, step] of STEPS.entries()) {
     if (isIndex(step)) await buildIndex(step, migration);
-    else if (isColumn(step)) await addColumn(step, migration);
-    else if (isStatistics(step)) await addStatistics(step, run);
+    else if (COLUMN_FORM.test(step.text)) await addColumn(step, migration);
+    else if (STATISTICS_FORM.test(step.text)) await addStatistics(step, run);
     else if (at >= version) await run(step);
     if (at >= version && at < VERSION) await run(SCHEMA.advance, [at, at + 1]);
   }
@@ -123,4 +122,54 @@ async function tryToMigrate(migration: Migration): Promise<void> {
 export async function readVersion(run: Run): Promise<number | undefined> {
   const [row] = await run<[version: bigint]>(SCHEMA.read);
   return row && Number(row[0]);
+}
+
+export const COLUMN = {
+  isThere: (table: string, column: string) => ({
+    text: `SELECT EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('store.${table}') AND attname = '${column}' AND NOT attisdropped)`,
+  }),
+} as const;
+
+const COLUMN_FORM = /^ALTER TABLE store\.(?<table>\w+) ADD COLUMN IF NOT EXISTS (?<column>\w+) /;
+
+/** Each try keeps others waiting for as long as it waits itself, so there are few of them. In milliseconds. */
+const COLUMN_PAUSE_MS = 2000;
+
+/**
+ * Adds a column unless it is there. That takes a moment, in which nobody may read the table, and an export reads it for
+ * up to a quarter of an hour: this waits for its end. Even to be told that the column is there, a statement would wait.
+ */
+async function addColumn(step: Statement, { run, log }: Migration): Promise<void> {
+  const { table = "", column = "" } = COLUMN_FORM.exec(step.text)?.groups ?? {};
+  while ((await run<[isThere: string]>(COLUMN.isThere(table, column)))[0]![0] !== "t") {
+    try {
+      await run(step);
+    } catch (thrown) {
+      if (!isLocked(thrown)) throw thrown;
+      log.info("column_waiting", { table, column });
+      await sleep(COLUMN_PAUSE_MS);
+    }
+  }
+}
+
+export const STATISTICS = {
+  areThere: (table: string, name: string) => ({
+    text: `SELECT EXISTS (SELECT 1 FROM pg_statistic_ext WHERE stxrelid = to_regclass('${table}') AND stxname = '${name}')`,
+  }),
+} as const;
+
+const STATISTICS_FORM = /^CREATE STATISTICS IF NOT EXISTS store\.(?<name>\w+) ON .* FROM (?<table>store\.\w+)$/;
+
+/**
+ * Makes statistics unless they are there. Even to be told that they are, a statement would wait for a VACUUM. They only
+ * make plans better, so a server that does not know them, or lets only the owner of the table make them, will do.
+ */
+async function addStatistics(step: Statement, run: Run): Promise<void> {
+  const { table = "", name = "" } = STATISTICS_FORM.exec(step.text)?.groups ?? {};
+  try {
+    const [row] = await run<[areThere: string]>(STATISTICS.areThere(table, name));
+    if (row?.[0] !== "t") await run(step);
+  } catch (thrown) {
+    if (sqlStateOf(thrown) === undefined) throw thrown;
+  }
 }
