@@ -45,11 +45,10 @@ describe("behind a proxy that serves the service under a path, the client", () =
 });
 
 describe("createClient", () => {
-  for (const url of ["plants.example", "ftp://plants.example", "http://anna:secret@plants.example", "http://plants.example/?a=b", ""]) {
-    it(`refuses ${JSON.stringify(url)} as a url`, () => {
-      expect(() => createClient({ url, token: "t" })).toThrow(TypeError);
-    });
-  }
+  it("refuses what is no base of HTTP addresses", () => {
+    for (const url of ["plants.example", "ftp://plants.example", "http://anna:secret@plants.example", "http://plants.example/?a=b", ""])
+      expect(() => createClient({ url, token: "t" }), url).toThrow(TypeError);
+  });
 
   it("lets a program end whose token no header can hold", () => {
     const script = `

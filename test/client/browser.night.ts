@@ -66,19 +66,6 @@ describe("in Chromium, the client", () => {
     });
     expect(thrown).toEqual(["TimeoutError", 200]);
   });
-
-  it("gives up an import that gets no response in the time that its size allows", async () => {
-    const thrown = await page.evaluate(async () => {
-      const plants = connect({ idleMs: 200 });
-      const progress: client.ImportProgress[] = [];
-      const source = new Blob([new Uint8Array(10_000)]);
-      const reason = await plants
-        .importPlants(source, { onProgress: (step) => progress.push(step) })
-        .catch((failure: client.TimeoutError) => failure);
-      return [(reason as client.TimeoutError).name, (reason as client.TimeoutError).limitMs, progress];
-    });
-    expect(thrown).toEqual(["TimeoutError", 400, [{ bytes: 10_000, bytesTotal: 10_000 }]]);
-  });
 });
 
 /** In a page that Vite built: the client as published, and the journey. */

@@ -67,23 +67,4 @@ describe("a JSON list as lines", () => {
       for (const pieceBytes of [1, 100]) expect(await linesOf(text, pieceBytes)).toEqual(lines);
     });
   }
-
-  it("come in small pieces, and as they arrive, however the list does", async () => {
-    const whole = new TextEncoder().encode(JSON.stringify(Array.from({ length: 20_000 }, (_, id) => ({ id, name: "Acer" }))));
-    async function* pieces() {
-      yield whole;
-      yield new TextEncoder().encode("  ");
-    }
-    const sizes = (await Array.fromAsync(splitList(pieces()))).map(({ length }) => length);
-    expect(Math.max(...sizes)).toBeLessThan(66_000);
-    expect(Math.min(...sizes)).toBeGreaterThan(0);
-
-    const slow = splitList(
-      (async function* () {
-        yield new TextEncoder().encode('[{"id":1},');
-        await new Promise(() => {});
-      })(),
-    );
-    expect(new TextDecoder().decode((await slow.next()).value!)).toBe('{"id":1}\n');
-  });
 });

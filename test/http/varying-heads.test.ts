@@ -9,29 +9,23 @@ const LINE = `traceparent: ${VALUE}`;
 
 /** Heads with a line about a trace, by what is odd about it. */
 const HEADS: ReadonlyArray<readonly [what: string, lines: readonly string[]]> = [
-  ["at the end", ["Host: x", "A: 1", LINE]],
   ["in the middle", ["Host: x", LINE, "A: 1"]],
   ["at the beginning", [LINE, "Host: x"]],
   ["alone, without a host", [LINE]],
   ["in capitals", ["Host: x", LINE.toUpperCase(), "A: 1"]],
   ["twice", ["Host: x", LINE, `traceparent: ${OTHER}`]],
-  ["three times", ["Host: x", LINE, "A: 1", `Traceparent: ${OTHER}`, LINE]],
   ["twice, one of them odd", ["Host: x", LINE, "traceparent: odd"]],
   ["with more spaces", ["Host: x", `traceparent:  ${VALUE} `, "A: 1"]],
   ["that goes on in the next line", ["Host: x", LINE, " more"]],
   ["that is longer", ["Host: x", `${LINE}-more`]],
-  ["that is shorter", ["Host: x", LINE.slice(0, -1)]],
   ["in the value of another", ["Host: x", `A: traceparent: ${VALUE}`]],
   ["with a name that only ends so", ["Host: x", `x-${LINE}`]],
   ["before a line that is none", ["Host: x", LINE, "none"]],
   ["before a control character", ["Host: x", LINE, "A: \u0001"]],
   ["between two lengths", ["Host: x", "Content-Length: 1", LINE, "Content-Length: 2"]],
   ["beside a state and an id", ["X-Request-Id: one.2-3_4", "Host: x", LINE, "tracestate: a=1, b@c=x y", "x-request-id: two"]],
-  ["beside an id", ["Host: x", "X-Request-Id: one", "A: 1", LINE]],
   ["beside a state that is empty", ["Host: x", "tracestate:", LINE, "tracestate: "]],
-  ["beside two states", ["Host: x", "tracestate: a=1", LINE, "Tracestate: b=2"]],
   ["beside a state with a tab at its end", ["Host: x", "tracestate: a=1\t", LINE]],
-  ["beside an id beyond ASCII", ["Host: x", "X-Request-Id: \u00e9", LINE]],
   ["with a body and an end", ["Host: x", "Transfer-Encoding: chunked", LINE, "Connection: close"]],
 ];
 
@@ -68,15 +62,5 @@ describe("a head with a line about a trace", () => {
     const find = (value: string) => parse(`GET / HTTP/1.1\r\nHost: x\r\ntraceparent: ${value}`).section.fields.get("traceparent");
     expect([VALUE, OTHER, VALUE].map(find)).toEqual([VALUE, OTHER, VALUE]);
     expect(parse("GET / HTTP/1.1\r\nHost: x").section.fields.get("traceparent")).toBeNull();
-  });
-
-  it("has 198 fields at most, like any other", () => {
-    const parse = createHeadParser();
-    const lines = (count: number) => ["Host: x", LINE, ...Array.from({ length: count - 2 }, (_, at) => `${at}:`)];
-    expect(understand(lines(198), parse)).toBeObject();
-    expect(understand(lines(199), parse)).toBe("head_too_large");
-    const short = (line: string) => ["Host: x", line, ...Array.from({ length: 197 }, () => "a:")];
-    expect(understand(short(LINE), parse)).toBe("head_too_large");
-    expect(understand(short("x-request-id: a"), parse)).toBe("head_too_large");
   });
 });

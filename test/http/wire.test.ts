@@ -69,25 +69,6 @@ describe("requests on one connection", () => {
   });
 });
 
-describe("a head with a line that ends in LF alone is refused before it ends", () => {
-  for (const { why, pieces } of [
-    { why: "all of them", pieces: ["GET /livez HTTP/1.1\nHost: plants\n\n"] },
-    { why: "the first one, which comes alone", pieces: ["GET /livez HTTP/1.1", "\n"] },
-    { why: "a later one", pieces: ["GET /livez HTTP/1.1\r\nHost: plants\r\n", "X: y\n"] },
-  ]) {
-    it(why, async () => {
-      const socket = await openSocket(service.url);
-      const first = once(socket, "data");
-      for (const piece of pieces) {
-        socket.write(piece);
-        await new Promise(setImmediate);
-      }
-      expect(statusesIn(String(await first))).toEqual([400]);
-      socket.destroy();
-    });
-  }
-});
-
 describe("a client that is refused while it sends", () => {
   for (const { why, head, status } of [
     { why: "a body that is too large", head: HEAD, status: 413 },

@@ -1,5 +1,3 @@
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { afterAll, describe, expect, it } from "bun:test";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import type { ErrorCode } from "../../src/domain/errors.ts";
@@ -190,14 +188,6 @@ describe("many changes", () => {
       }
     });
 
-  it("all end in the store when only three of them may wait at a time", async () => {
-    const small = await startTestService({ queueMax: "3" });
-    // Few: those that have not begun within five seconds are refused.
-    expect(await change(creates(30), small)).toMatchObject({ changed: 30 });
-    expect(await (await small.request("/plants?limit=1000")).json()).toHaveLength(30);
-    await small.stop();
-  });
-
   it("that failed are reported beside those that were made", async () => {
     const data = temporaryFolder();
     const small = await startTestService({ data, queueMax: "1", queueWaitMs: "300" });
@@ -210,20 +200,6 @@ describe("many changes", () => {
     expect(outcomes[0]).toEqual({ id: 0, outcome: "failed", ...CATALOGUE.store_unavailable });
     expect(changed).toBeGreaterThan(0);
     await small.stop();
-  });
-
-  it("of which one fails for an unexpected reason are answered 500, though others are made: no outcome says why", async () => {
-    const data = temporaryFolder();
-    const own = await startTestService({ data });
-    const other = new DatabaseSync(join(data, "plants.db"));
-    other.exec("CREATE TRIGGER broken BEFORE INSERT ON plants WHEN new.id = 500 BEGIN SELECT RAISE(ABORT, 'broken'); END");
-    other.close();
-    const response = await send(toBody(creates(1000)), { on: own });
-    expect(response.status).toBe(500);
-    await expectConform(OPERATION, response);
-    expect([await textOf(0, own), await textOf(500, own)]).toEqual(['{"id":0,"name":"Aloe"}', "404"]);
-    expect((await own.post('{"id":1001,"name":"Acer"}')).status).toBe(200);
-    await own.stop();
   });
 
   it("do not begin once they waited for five seconds: then the store is no longer asked for them", async () => {

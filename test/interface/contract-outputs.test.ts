@@ -47,6 +47,7 @@ describe("what is generated from the contract", () => {
     ["a path has two parameters", "  /tokens/{id}:", "  /tokens/{id}/{more}:", "/tokens/{id}/{more} may have one parameter"],
     ["a path does not describe its id", "  /livez:", "  /livez/{id}:", "/livez/{id} may have one parameter"],
     ["nothing checks a keyword of a parameter", LIMIT, LIMIT.replace("1, ", "1, multipleOf: 5, "), "multipleOf"],
+    ["an operation that writes has no queue", "      x-queue: creates\n", "", "createPlant changes something"],
     [
       "an operation has a scope but needs no token",
       "Is the process alive?\n",

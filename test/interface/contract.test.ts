@@ -1,9 +1,6 @@
 import { describe, expect, it } from "bun:test";
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
-import { operationsOf } from "../../contract/generator/document.ts";
-import type { Document } from "../../contract/generator/document.ts";
-import { operationTable } from "../../contract/generator/operation-table.ts";
 import { loadContract } from "../../src/domain/contract.ts";
 
 type Example = { error: number; message: string };
@@ -93,27 +90,6 @@ describe("for generators of clients, the contract", () => {
         scopes[at] === undefined ? [] : [{ bearerAuth: scopes[at] === "any" ? [] : [scopes[at]] }],
       );
     }
-  });
-
-  const document = parse(readFileSync(new URL("../../contract/openapi.yaml", import.meta.url), "utf8"), { intAsBigInt: true }) as Document;
-
-  /** The contract without this key of one operation. */
-  function without(key: "x-queue" | "x-scope", id: string): Document {
-    const changed = structuredClone(document);
-    for (const { operation } of operationsOf(changed)) if (operation.operationId === id) delete (operation as Record<string, unknown>)[key];
-    return changed;
-  }
-
-  it("gives no table of operations if one other than GET lacks its x-queue, or one that needs a token lacks its x-scope", () => {
-    expect(operationTable(document)).toContain('"createToken"');
-    const writing = operationsOf(document).filter(({ method }) => method !== "get");
-    expect(writing.length).toBeGreaterThan(6);
-    for (const { operation } of writing)
-      expect(() => operationTable(without("x-queue", operation.operationId))).toThrow(`${operation.operationId} changes something`);
-    const guarded = operationsOf(document).filter(({ operation }) => operation["x-scope"] !== undefined);
-    expect(guarded.map(({ operation }) => operation.operationId)).toContain("getSession");
-    for (const { operation } of guarded)
-      expect(() => operationTable(without("x-scope", operation.operationId))).toThrow(`${operation.operationId} needs either`);
   });
 });
 

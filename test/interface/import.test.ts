@@ -6,7 +6,6 @@ import { PROJECT } from "../support/process.ts";
 import { openSocket } from "../support/raw-http.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
 import { IMPORT, openTransfers } from "../support/transfers.ts";
 import { until } from "../support/until.ts";
 
@@ -65,35 +64,27 @@ describe("an import", () => {
     expect(summary.problems).toMatchObject([{ line: 10_001, error: 40900 }]);
   });
 
-  for (const { type, why } of [
-    { type: "application/x-ndjson", why: "the type of NDJSON" },
-    { type: "APPLICATION/X-NDJSON; charset=UTF-8", why: "the same in capitals, with its charset" },
-    { type: "application/ndjson", why: "another name of it" },
-    { type: "application/jsonl; charset=utf-8", why: "a third one" },
-    { type: "text/csv", why: "the type of CSV" },
-    { type: "text/csv; charset=utf-8", why: "the same with its charset" },
-    { type: 'text/csv; header=present; charset="utf8"', why: "the same with its header" },
-  ]) {
-    it(`accepts ${why}: ${type}`, async () => {
-      const body = type.startsWith("text/csv") ? "id,name\n10,x\n" : '{"id":10,"name":"x"}\n';
-      expect(await importAll(body, { type })).toMatchObject({ read: 1, refused: 0 });
-    });
-  }
+  it("accepts each name of NDJSON and CSV, in any case and with its charset", async () => {
+    for (const type of [
+      "application/x-ndjson",
+      "APPLICATION/X-NDJSON; charset=UTF-8",
+      "application/ndjson",
+      "application/jsonl; charset=utf-8",
+    ])
+      expect(await importAll('{"id":10,"name":"x"}\n', { type })).toMatchObject({ read: 1, refused: 0 });
+    for (const type of ["text/csv", "text/csv; charset=utf-8", 'text/csv; header=present; charset="utf8"'])
+      expect(await importAll("id,name\n10,x\n", { type })).toMatchObject({ read: 1, refused: 0 });
+  });
 
-  for (const type of ["application/json", "text/plain", "application/x-www-form-urlencoded", "text/csvx", "csv"]) {
-    it(`refuses ${type}, and Accept says what to send`, async () => {
+  it("refuses any other type, and its message and Accept say what to send", async () => {
+    const types = ["application/x-ndjson", "application/ndjson", "application/jsonl", "text/csv"];
+    const message = `The body is declared as another media type: send the header Content-Type: ${types.join(" or ")}.`;
+    for (const type of ["application/json", "text/plain", "application/x-www-form-urlencoded", "text/csvx", "csv"]) {
       const response = await post("id,name\n1,x\n", { type });
-      expect([response.status, response.headers.get("accept")]).toEqual([
-        415,
-        "application/x-ndjson, application/ndjson, application/jsonl, text/csv",
-      ]);
-      const { error, message } = (await expectConform(IMPORT, response)) as { error: number; message: string };
-      expect([error, message]).toEqual([
-        41500,
-        "The body is declared as another media type: send the header Content-Type: application/x-ndjson or application/ndjson or application/jsonl or text/csv.",
-      ]);
-    });
-  }
+      expect([response.status, response.headers.get("accept")]).toEqual([415, types.join(", ")]);
+      expect(await expectConform(IMPORT, response)).toEqual({ error: 41500, message });
+    }
+  });
 
   it("refuses any Content-Encoding but gzip, and Accept-Encoding says what to send", async () => {
     const response = await post(Bun.zstdCompressSync(Buffer.from('{"id":1,"name":"x"}')), { headers: { "content-encoding": "zstd" } });
@@ -137,21 +128,16 @@ describe("a client that disconnects in the middle of an import", () => {
   });
 });
 
-it("an import of examples/plants.csv creates every plant, they are there after a restart, and the same file changes nothing", async () => {
+it("an import of examples/plants.csv creates every plant, and the same file changes nothing", async () => {
   const file = readFileSync(join(PROJECT, "examples/plants.csv"), "utf8");
   const [columns, ...rows] = file.trimEnd().split("\n");
   expect(columns).toBe("id,name,tag");
   // No cell of the file is quoted.
   const plants = rows.map((row) => row.split(",") as [id: string, name: string, tag: string]);
   expect(plants.map(([id]) => id)).toEqual(Array.from({ length: 1000 }, (_, at) => String(1001 + at)));
-  expect(new Set(plants.map(([, name]) => name)).size).toBe(1000);
-  const data = temporaryFolder();
-  const first = await startTestService({ data });
-  expect(await importAll(file, { on: first, type: "text/csv" })).toMatchObject({ created: 1000 });
-  await first.stop();
-  const second = await startTestService({ data });
-  const expected = plants.map(([id, name, tag]) => `${JSON.stringify({ id: Number(id), name, tag })}\n`).join("");
-  expect(await exportAll({ on: second })).toBe(expected);
-  expect(await importAll(file, { on: second, type: "text/csv" })).toMatchObject({ unchanged: 1000 });
-  await second.stop();
+  const own = await startTestService();
+  expect(await importAll(file, { on: own, type: "text/csv" })).toMatchObject({ created: 1000 });
+  expect(await exportAll({ on: own })).toBe(plants.map(([id, name, tag]) => `${JSON.stringify({ id: Number(id), name, tag })}\n`).join(""));
+  expect(await importAll(file, { on: own, type: "text/csv" })).toMatchObject({ unchanged: 1000 });
+  await own.stop();
 });

@@ -68,9 +68,6 @@ describe("the key of a name", () => {
   for (const { names, why } of [
     { names: ["apfel", "Apfel", "ÄPFEL", "a\u0308pfel"], why: "letter case and accents" },
     { names: ["straße", "Strasse", "STRAẞE"], why: "ß and ss" },
-    { names: ["Ægle", "aegle"], why: "æ and ae" },
-    { names: ["сёрга", "СЕРГА"], why: "ё and е" },
-    { names: ["サクラ", "さくら"], why: "Hiragana and Katakana" },
     { names: ["a\u200db\0", "ab"], why: "characters that nobody sees" },
     { names: [`${"x".repeat(100)}a`, `${"x".repeat(100)}b`], why: "what follows 100 characters" },
     { names: [`${"🌵".repeat(100)}a`, `${"🌵".repeat(100)}b`], why: "also of two units" },
@@ -80,7 +77,6 @@ describe("the key of a name", () => {
   for (const { names, why } of [
     { names: ["", " ", "-", "'", "(", "€", "🌵", "1", "a", "b", "я", "あ", "中"], why: "signs, symbols, digits, letters, scripts" },
     { names: ["item 10", "item 9"], why: "digits one by one" },
-    { names: ["и", "й", "к"], why: "й as a letter" },
     { names: ["Ginkgo biloba", "Ginkgo-biloba", "Ginkgobiloba"], why: "a space before anything else" },
   ])
     it(`is in order for ${why}`, () => expect(names.map(nameKey)).toEqual(names.map(nameKey).toSorted(signOf)));

@@ -59,29 +59,21 @@ describe("a compressed response", () => {
   });
 
   it("is never a short one, a single plant, an error, or one about tokens", async () => {
-    const name = "x".repeat(5000);
     for (let at = 0; at < 10; at += 1) {
       const body = JSON.stringify({ name: `token ${at} `.padEnd(100, "x"), scopes: ["plants:read"] });
-      const made = await service.request("/tokens", {
-        method: "POST",
-        body,
-        headers: { "accept-encoding": "zstd, gzip" },
-        decompress: false,
-      } as object);
+      const init = { method: "POST", body, headers: { "accept-encoding": "zstd, gzip" }, decompress: false };
+      const made = await service.request("/tokens", init);
       expect([made.status, made.headers.get("content-encoding")]).toEqual([200, null]);
     }
-    await service.post(JSON.stringify({ id: -1, name }));
+    await service.post(JSON.stringify({ id: -1, name: "x".repeat(5000) }));
     for (const [path, least] of [
       ["/plants?limit=2&after=0", 0],
-      ["/tags?limit=3", 0],
       ["/plants/-1", 5000],
       ["/plants?nothing=1", 0],
       ["/tokens", 1025],
     ] as const) {
-      const response = await ask(path, { "accept-encoding": "zstd, gzip" });
-      const [coding, text] = await read(response);
-      expect([path, coding]).toEqual([path, null]);
-      expect(text.length).toBeGreaterThanOrEqual(least);
+      const [coding, text] = await read(await ask(path, { "accept-encoding": "zstd, gzip" }));
+      expect([path, coding, text.length >= least]).toEqual([path, null, true]);
     }
     expect((await service.request("/plants/-1", { method: "DELETE" })).status).toBe(204);
   });

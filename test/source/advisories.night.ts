@@ -37,32 +37,16 @@ function advisory(severity: string): Response {
 }
 
 describe("the audit of dependencies", () => {
-  for (const { why, answer, code, first, last } of [
-    { why: "nothing is known", answer: () => Response.json({}), code: 0, first: /^ok .*, 0 with/, last: "1 checks passed, 0 failed" },
-    {
-      why: "a weakness is moderate",
-      answer: () => advisory("moderate"),
-      code: 0,
-      first: /^ok .*, 1 with/,
-      last: "1 checks passed, 0 failed",
-    },
-    { why: "a weakness is high", answer: () => advisory("high"), code: 1, first: /^FAILED .*, 1 with/, last: "0 checks passed, 1 failed" },
-    { why: "one is critical", answer: () => advisory("critical"), code: 1, first: /^FAILED /, last: "0 checks passed, 1 failed" },
-    {
-      why: "the registry has no advisories",
-      answer: () => new Response(null, { status: 405 }),
-      code: 0,
-      first: /^SKIPPED .*the registry did not answer \(405 Method Not Allowed/,
-      last: "0 checks passed, 0 failed",
-    },
-    {
-      why: "the registry answers something else",
-      answer: () => new Response("<html>", { headers: { "content-type": "text/html" } }),
-      code: 0,
-      first: /^SKIPPED /,
-      last: "0 checks passed, 0 failed",
-    },
-  ])
+  const [passed, failed, skipped] = ["1 checks passed, 0 failed", "0 checks passed, 1 failed", "0 checks passed, 0 failed"];
+  const html = { headers: { "content-type": "text/html" } };
+  for (const [why, answer, code, first, last] of [
+    ["nothing is known", () => Response.json({}), 0, /^ok .*, 0 with/, passed],
+    ["a weakness is moderate", () => advisory("moderate"), 0, /^ok .*, 1 with/, passed],
+    ["a weakness is high", () => advisory("high"), 1, /^FAILED .*, 1 with/, failed],
+    ["one is critical", () => advisory("critical"), 1, /^FAILED /, failed],
+    ["the registry has no advisories", () => new Response(null, { status: 405 }), 0, /^SKIPPED .*did not answer \(405 Method/, skipped],
+    ["the registry answers something else", () => new Response("<html>", html), 0, /^SKIPPED /, skipped],
+  ] as const)
     it(`ends with ${code} when ${why}`, async () => {
       const { code: ended, lines } = await audit(startRegistry(answer));
       expect([ended, lines[0], lines.at(-1)]).toEqual([code, expect.stringMatching(first), last]);

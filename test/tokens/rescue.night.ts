@@ -4,9 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import { ENGINES } from "../support/engines.ts";
-import { plantBugs } from "../support/plant-bugs.ts";
 import { cleanEnvironment, PROJECT, runCommand, startProcess } from "../support/process.ts";
-import type { ServiceProcess } from "../support/process.ts";
 import { readToken } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
@@ -64,22 +62,4 @@ describe("someone who has no token left", () => {
       }
     });
   }
-});
-
-describe("a start on a store whose first commits take longer than a change may wait shows the token that the store has", () => {
-  async function expectToken({ started, url, end }: ServiceProcess, data: string): Promise<void> {
-    expect(started["tokenFile"]).toBe(join(data, "first-token"));
-    expect(await statusOf(url, await readToken(data))).toBe(200);
-    await end("SIGTERM");
-  }
-
-  it("on SQLite", async () => {
-    const data = temporaryFolder();
-    const slow = {
-      file: "src/store/sqlite/engine/writer.ts",
-      from: "const swapped = swaps.map(",
-      to: "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000); const swapped = swaps.map(",
-    };
-    await expectToken(await startProcess({ data, root: plantBugs([slow]), flags: ["--queue-wait-ms", "300"] }), data);
-  });
 });

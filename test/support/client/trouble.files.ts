@@ -64,12 +64,6 @@ export const fileTroubles: Troubles = {
     '["TimeoutError",true,true]',
     { options: { idleMs: 500 } },
   ],
-  "an import without a response": [
-    [stayStill],
-    (plants) => plants.importPlants(LINE).catch((thrown: Error) => thrown.name),
-    '"TimeoutError"',
-    { options: { idleMs: 2000 } },
-  ],
   "an abort of an import": [
     [stayStill],
     (plants, server) =>
@@ -82,12 +76,6 @@ export const fileTroubles: Troubles = {
     "Error: enough",
     { requests: 0 },
   ],
-  "an import of plants with an invalid id": [
-    [stayStill],
-    (plants) => plants.importPlants([{ id: 2n ** 63n, name: "Ficus" }]),
-    "RangeError: The id is outside int64: give a whole number from -2^63 to 2^63-1.",
-    { requests: "any" },
-  ],
   "an import of something that is not a source": [
     [stayStill],
     (plants) => plants.importPlants(1 as never).catch((thrown: Error) => thrown.name),
@@ -98,22 +86,12 @@ export const fileTroubles: Troubles = {
   "an export that a proxy ended before the last plant": [[whole("2")], read, readThen("ConnectionError")],
   "an export that ends with the last plant": [[whole("1")], read, readThen("end")],
   "an export that is not UTF-8": [[damaged([0x7b, 0xff, 0x7d, 0x0a])], exported, "UnexpectedAnswerError 200 repeatable with a cause"],
-  "an export that ends within a character": [
-    [damaged([...Buffer.from(LINE), 0xf0, 0x9f])],
-    exported,
-    "UnexpectedAnswerError 200 repeatable with a cause",
-  ],
   "an export that stalls": [[chunks([LINE], { type: NDJSON, end: "wait" })], read, readThen("TimeoutError"), { options: { idleMs: 2000 } }],
   "an export that begins with 503": [
     [answer(503, { error: 50300, message: "Busy." }, { "retry-after": "0" }), whole("1")],
     exported,
     '[{"id":"1","name":"Ficus"}]',
     { requests: 2 },
-  ],
-  "a page of HTML instead of an export": [
-    [answer(200, "<html></html>", { "content-type": "text/html" })],
-    (plants) => plants.exportPlants(),
-    "UnexpectedAnswerError 200 repeatable with a cause",
   ],
   "an export that is left early, which closes the connection": [
     [chunks([LINE, LINE], { type: NDJSON, end: "wait" })],
