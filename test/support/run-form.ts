@@ -13,14 +13,19 @@ export function inForm<Value>(night: Value, long: Value, change = night): Value 
 }
 
 /** Prints what was measured, for docs/explanation/promises.md. */
-export function tell(promise: string, figures: string): void {
-  console.log(`figure: ${promise}: ${figures}`);
+export function tell(promise: string, figures: string | Readonly<Record<string, unknown>>): void {
+  const text =
+    typeof figures === "string"
+      ? figures
+      : Object.entries(figures)
+          .map(([name, value]) => `${name} ${String(value)}`)
+          .join(", ");
+  console.log(`figure: ${promise}: ${text}`);
 }
 
 /** They measure time or memory, so each has the machine for itself, after all others. */
 export const ALONE = [
   "fairness/event-loop.night.ts",
-  "resilience/beside-backup.night.ts",
   "resilience/overload.night.ts",
   "resilience/slow-clients.night.ts",
   "resilience/soak.night.ts",
