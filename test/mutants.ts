@@ -458,6 +458,14 @@ export const MUTANTS: readonly Mutant[] = [
     to: "return false;",
   },
   {
+    test: "resilience/proxies.night.ts",
+    name: "nginx as it is shipped does the same in front of replicas",
+    file: "deploy/nginx.conf",
+    from: "    if ($request_method !~ ^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$) {",
+    to: "    if ($request_method = NONE) {",
+    and: [1, 2, 3].map((at) => ({ file: "deploy/nginx.conf", from: `plants-${at}:8080 max_fails=0`, to: `plants-${at}:8080` })),
+  },
+  {
     test: "resilience/hostile.night.ts",
     name: "on SQLite",
     file: "src/domain/json.ts",

@@ -8,9 +8,8 @@ import { findFreePort } from "../support/port.ts";
 import { needs, findProgram } from "../support/program.ts";
 import { PROJECT } from "../support/process.ts";
 import type { ServiceProcess } from "../support/process.ts";
-import { endFronts, FRONT_NAMES, openFront, putUnderPath, startFront } from "../support/proxies/fronts.ts";
+import { endFronts, FRONT_NAMES, FRONTS, openFront, startFront } from "../support/proxies/fronts.ts";
 import type { FrontName } from "../support/proxies/fronts.ts";
-import { hostileRequests, sendHttp2 } from "../support/proxies/raw-http2.ts";
 import { readToken } from "../support/service.ts";
 import { killServices, startService } from "../support/service-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -113,7 +112,7 @@ afterAll(async () => {
 });
 
 async function openPlace(name: FrontName, at: number): Promise<Place> {
-  const edit = (text: string) => putUnderPath(name, text, linesOfGuide(name));
+  const edit = (text: string) => FRONTS[name].underPath(text, linesOfGuide(name));
   const [front, under] = await Promise.all([
     openFront(name, { hosts, certificate }),
     startFront(name, { hosts, certificate, edit, probe: "/plants-app/readyz" }),
@@ -251,15 +250,6 @@ for (const name of FRONT_NAMES) {
       expect((await ask(`${url}/plants`, { ...wrong, words: ["-H", "x-forwarded-for: 192.0.2.66"] })).status).toBe(429);
       expect((await ask(`${url}/plants`, { ...wrong, from: anna })).status).toBe(401);
       expect((await ask(`${url}/session`, { token, from: berta })).status).toBe(200);
-    });
-
-    it("makes one request of one, however it is written", async () => {
-      const { url, anna } = here();
-      const usual = `/${name}-usual`;
-      const sent = hostileRequests({ host: new URL(url).host, usual });
-      await Promise.all(sent.map((request) => sendHttp2({ url, certificate, from: anna }, request)));
-      expect(await addressOf(usual)).toBe(anna);
-      expect(requests().filter(({ path }) => path?.includes("smuggled"))).toEqual([]);
     });
 
     it("serves the page, the interface and files under a path, with the lines of the how-to", async () => {

@@ -25,15 +25,13 @@ type Front = Readonly<{
   underPath: (text: string, lines: string) => string;
   /** A rule that refuses every path that begins with /tokens. */
   rule: string;
-  /** Removes the guards from the configuration: the rest is like the examples in manuals. */
-  unguard: (text: string) => string;
   /** What operators write for all sites to compress JSON too. */
   compress: (text: string) => string;
 }>;
 
 export type FrontName = "nginx" | "haproxy" | "caddy" | "apache";
 
-const FRONTS: Readonly<Record<FrontName, Front>> = {
+export const FRONTS: Readonly<Record<FrontName, Front>> = {
   nginx: {
     file: "nginx.conf",
     program: "nginx",
@@ -48,11 +46,6 @@ const FRONTS: Readonly<Record<FrontName, Front>> = {
     secure: (text) => uncomment(text.replace("listen 8080;", ""), "# TLS and HTTP/2"),
     underPath: (text, lines) => text.replace(/( *# No path in proxy_pass[^]*?)(?=\n *# nginx's own errors)/, () => lines),
     rule: "location /tokens { return 403; }",
-    unguard: (text) =>
-      text
-        .replace(/if \(\$request_method[^}]*"}';\s*}/, "")
-        .replaceAll(" max_fails=0", "")
-        .replace("gzip off;", ""),
     compress: (text) => text.replace("http {", "http {\ngzip on;\ngzip_proxied any;\ngzip_types application/json;"),
   },
   haproxy: {
@@ -63,7 +56,6 @@ const FRONTS: Readonly<Record<FrontName, Front>> = {
     secure: (text) => uncomment(text.replace("bind :8080", ""), "# TLS and HTTP/2"),
     underPath: (text, lines) => text.replace(/\n.*# Rules of your own.*\n/, (line) => `${line}${lines}\n`),
     rule: "http-request deny if { path_beg /tokens }",
-    unguard: (text) => text.replace("http-reuse never", ""),
     compress: (text) => text.replace("defaults\n", "defaults\n  compression algo gzip\n  compression type application/json\n"),
   },
   caddy: {
@@ -77,11 +69,6 @@ const FRONTS: Readonly<Record<FrontName, Front>> = {
     secure: (text) => uncomment(text.replace("\n:8080", "\nlocalhost:8080"), "# Or a certificate"),
     underPath: (text, lines) => text.replace("\troute {\n", (line) => `${line}${lines}\n`),
     rule: "respond /tokens* 403",
-    unguard: (text) =>
-      text
-        .replace("not method GET HEAD POST", "method NONE")
-        .replace(/health_uri .*/, "fail_duration 10s")
-        .replaceAll(/(?:health_(?:interval|timeout)|lb_try_\w+) .*/g, ""),
     compress: (text) =>
       text.replace("\troute {\n", "\tencode {\n gzip\n minimum_length 1\n match header Content-Type application/json*\n}\n\troute {\n"),
   },
@@ -96,8 +83,6 @@ const FRONTS: Readonly<Record<FrontName, Front>> = {
     secure: (text) => uncomment(text.replaceAll(/(Listen |\*:)8080/g, "$1443"), "# TLS and HTTP/2"),
     underPath: (text, lines) => text.replace("  ProxyPass / balancer://replicas/ nocanon", () => lines),
     rule: "<Location /tokens>\nRequire all denied\n</Location>",
-    unguard: (text) =>
-      text.replaceAll(/^(?:ServerLimit|StartServers|Thread\w+|M\w+(?:Workers|Threads)) .*|^ *RewriteRule .*no-gzip.*/gm, ""),
     compress: (text) => `# a2enmod filter deflate\nAddOutputFilterByType DEFLATE application/json\n${text}`,
   },
 };
@@ -176,26 +161,9 @@ export async function openFront(
   return { url, folder };
 }
 
-/** The configuration with the lines of the how-to that put the service under a path. */
-export function putUnderPath(name: FrontName, text: string, lines: string): string {
-  const moved = FRONTS[name].underPath(text, lines);
-  if (moved === text) throw new Error(`There is no place for these lines in the configuration of ${name}.`);
-  return moved;
-}
-
 /** The configuration with a rule, at the place for rules, that refuses every path that begins with /tokens. */
 export function addRule(name: FrontName, text: string): string {
   return text.replace(/\n.*# Rules of your own.*\n/, (line) => `${line}${FRONTS[name].rule}\n`);
-}
-
-/** The configuration without its guards, like the examples in manuals. */
-export function removeGuards(name: FrontName, text: string): string {
-  return FRONTS[name].unguard(text);
-}
-
-/** The configuration in a proxy that compresses JSON for all its sites. */
-export function withCompression(name: FrontName, text: string): string {
-  return FRONTS[name].compress(text);
 }
 
 /** Ends every proxy that still runs. */
