@@ -29,32 +29,8 @@ gate run: npm test before each commit, the night before an issue is done, the re
   --help            this text
 `;
 
-/** They begin first, so that none is left running by itself at the end. The order of the others makes no difference. */
-const LONGEST = [
-  "release/artifacts.release.ts",
-  "web/accessibility.night.ts",
-  "postgres/upgrade.night.ts",
-  "resilience/postgres.night.ts",
-  "resilience/hostile.night.ts",
-  "cli/backup.night.ts",
-  "resilience/kill-start.night.ts",
-  "resilience/kill-commands.night.ts",
-  "resilience/drill.release.ts",
-  "interface/model.night.ts",
-  "resilience/full-disk.night.ts",
-  "resilience/kill.test.ts",
-  "resilience/proxies.night.ts",
-  "resilience/drain.test.ts",
-  "resilience/failing-calls.night.ts",
-  "resilience/thread-crash.night.ts",
-  "client/published.night.ts",
-  "client/browser.night.ts",
-  "web/catalogue.test.ts",
-  "web/plants.test.ts",
-  "web/import.test.ts",
-  "store/files.test.ts",
-  "resilience/poolers.night.ts",
-];
+/** The folders with the longest tests begin first, so that none is left running by itself at the end. */
+const FIRST = ["release", "resilience", "postgres", "client", "web", "cli", "store"];
 
 /** Ends a file that hangs where the limit of a test does not reach, such as in a call to the browser. */
 const FILE_MS_MAX = { short: 60 * 60_000, long: 3 * 3_600_000 };
@@ -102,8 +78,8 @@ function parseOptions(): Options | undefined {
   if (values.help) return undefined;
   if (values.seed !== undefined && !/^\d{1,10}$/.test(values.seed)) throw new Error("--seed takes a whole number.");
   if (!/^[1-9]\d?$/.test(values.workers)) throw new Error("--workers takes a whole number from 1 to 99.");
-  const lost = [...ALONE, ...LONGEST].filter((name) => !existsSync(join(PROJECT, "test", name)));
-  if (lost.length > 0) throw new Error(`test/main.ts names ${lost.join(" and ")}, which is not there.`);
+  const lost = ALONE.filter((name) => !existsSync(join(PROJECT, "test", name)));
+  if (lost.length > 0) throw new Error(`test/support/run-form.ts names ${lost.join(" and ")}, which is not there.`);
   const gates = positionals.length > 0 && values.gate === "test" ? "{test,night,release}" : values.gate;
   // In the night these run again, in a form that is not as short.
   const again = values.gate === "night" ? ["test/resilience/*.test.ts"] : [];
@@ -167,8 +143,8 @@ function nameOf(path: string): string {
 }
 
 function rankOf(path: string): number {
-  const at = LONGEST.indexOf(nameOf(path));
-  return at === -1 ? LONGEST.length : at;
+  const at = FIRST.indexOf(nameOf(path).split("/")[0]!);
+  return at === -1 ? FIRST.length : at;
 }
 
 /** One PostgreSQL, one page and one executable for all files, and the programs of PostgreSQL for those that start their own. */

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "bun:test";
 import { digestOf, linesOf, runOn } from "../support/backups.ts";
@@ -7,10 +7,10 @@ import { newPlace } from "../support/backup-garden.ts";
 import { ENGINES, flagsOf } from "../support/engines.ts";
 import { importPlants, plantOf, startFlood } from "../support/flood.ts";
 import { openGarden } from "../support/garden-process.ts";
-import { runCommandKillable, runKillable } from "../support/killable.ts";
+import { startCommand } from "../support/process.ts";
 import { openRandom, seedOf } from "../support/random.ts";
 import { inForm, tell } from "../support/run-form.ts";
-import { askAs, killServices, PATIENT, startService } from "../support/service-process.ts";
+import { killServices, PATIENT, startService } from "../support/service-process.ts";
 import { judgeFolder, SOUND } from "../support/stored.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
@@ -51,7 +51,7 @@ const WRITERS: readonly Readonly<{
 }>[] = [
   {
     what: "an export",
-    run: ({ url, token }, file) => runCommandKillable(["export", file, "--force", "--url", url], undefined, { PLANT_STORE_TOKEN: token }),
+    run: ({ url, token }, file) => startCommand(["export", file, "--force", "--url", url], { environment: { PLANT_STORE_TOKEN: token } }),
     async isWhole(file) {
       const lines = readFileSync(file, "utf8").split("\n");
       return lines.pop() === "" && IDS.every((id, at) => lines[at]?.includes(`"name":"${plantOf(id).name}"`));
@@ -59,12 +59,12 @@ const WRITERS: readonly Readonly<{
   },
   {
     what: "a backup",
-    run: ({ data }, file) => runCommandKillable(["backup", file, "--force", "--data", data]),
+    run: ({ data }, file) => startCommand(["backup", file, "--force", "--data", data]),
     isWhole: async (file) => (await runOn({}, ["restore", file, "--dry-run"])).status === 0,
   },
 ];
 
-type Killable = ReturnType<typeof runCommandKillable>;
+type Killable = ReturnType<typeof startCommand>;
 
 /** The files of an unfinished one. */
 const partsOf = (file: string) => readdirSync(dirname(file)).filter((name) => name.endsWith(".part"));
@@ -106,48 +106,24 @@ it("kill -9 of the service during an export makes the command end with 1 and lea
   expect([existsSync(file), partsOf(file)]).toEqual([false, []]);
 });
 
-/** sqlite3 data/plants.db "VACUUM INTO 'copy.db'", by the runtime's SQLite. */
-function runVacuum({ data }: Flooded, file: string): Killable {
-  const program = `const { DatabaseSync } = require("node:sqlite"); new DatabaseSync(process.argv[1]).exec("VACUUM INTO '" + process.argv[2] + "'")`;
-  return runKillable([process.execPath, "-e", program, join(data, "plants.db"), file]);
-}
-
-it(`kill -9 of VACUUM INTO, ${KILLS} times, harms neither the service nor the next copy, from which a service starts with every plant`, async () => {
-  const flooded = await openFlooded();
-  const copied = temporaryFolder();
-  const copy = join(copied, "plants.db");
-  const { ms } = await runVacuum(flooded, join(temporaryFolder(), "plants.db")).ended;
-  for (let kill = 0; kill < KILLS; kill += 1) {
-    await runVacuum(flooded, copy).killAfter(random() * ms);
-    rmSync(copy, { force: true });
-  }
-  expect((await runVacuum(flooded, copy).ended).status).toBe(0);
-  const attempted = await expectUnharmed(flooded);
-  const restored = await startService({ data: copied });
-  expect(await askAs(flooded.token, restored).statusOf("GET", "/plants/1")).toBe(200);
-  expect(await restored.end("SIGTERM")).toBe(0);
-  expect(judgeFolder(copied, { attempted, answered: IDS })).toEqual(SOUND);
-  tell("kill -9 of VACUUM INTO", `${KILLS} kills; the copy after them has all of ${IDS.length} plants`);
-});
-
 describe("kill -9 of a restore", () => {
   for (const engine of ENGINES)
     it(`${KILLS} times leaves no part of a store on which a service starts, on ${engine.engine}`, async () => {
       const { place, service } = await openGarden(engine, 20_000);
       const file = join(temporaryFolder(), "garden.gz");
-      expect((await runCommandKillable(["backup", file, ...flagsOf(place)]).ended).status).toBe(0);
+      expect((await startCommand(["backup", file, ...flagsOf(place)]).ended).status).toBe(0);
       await service.end("SIGTERM");
-      const { ms } = await runCommandKillable(["restore", file, ...flagsOf(await newPlace(engine.engine))]).ended;
+      const { ms } = await startCommand(["restore", file, ...flagsOf(await newPlace(engine.engine))]).ended;
       const seen = { whole: 0, nothing: 0, refused: 0 };
       let target = await newPlace(engine.engine);
       for (let kill = 0; kill < KILLS; kill += 1) {
         // Half of the time is the check of the file.
-        await runCommandKillable(["restore", file, ...flagsOf(target)]).killAfter((0.3 + 0.75 * random()) * ms);
+        await startCommand(["restore", file, ...flagsOf(target)]).killAfter((0.3 + 0.75 * random()) * ms);
         const state = await stateOf(target, file);
         seen[state] += 1;
         if (state === "whole") target = await newPlace(engine.engine);
       }
-      expect((await runCommandKillable(["restore", file, ...flagsOf(target)]).ended).status).toBe(0);
+      expect((await startCommand(["restore", file, ...flagsOf(target)]).ended).status).toBe(0);
       expect(await stateOf(target, file)).toBe("whole");
       tell(`kill -9 of a restore, ${engine.engine}`, `${KILLS} kills: ${JSON.stringify(seen)}, never a part`);
     });

@@ -150,12 +150,14 @@ const TRIES = PATIENCE > 1 ? 20 : 1;
  */
 export async function runCommand(words: readonly string[], options: CommandOptions = {}) {
   for (let tries = 1; ; tries += 1) {
-    const ended = await runOnce(words, options);
+    const { ms: _, ...ended } = await startCommand(words, options).ended;
     if (tries === TRIES || !LATE_DATABASE.test(ended.stderr)) return ended;
   }
 }
 
-async function runOnce(words: readonly string[], { root = PROJECT, environment = {}, user, cwd, under = [] }: CommandOptions) {
+/** Starts a command that may be killed -9. Resolves with its status, how long it ran, and what it wrote. */
+export function startCommand(words: readonly string[], { root = PROJECT, environment = {}, user, cwd, under = [] }: CommandOptions = {}) {
+  const began = performance.now();
   const [program, ...rest] = [...under, ...programOf(root, user), ...words];
   const child = spawn(program!, rest, {
     env: { ...cleanEnvironment(), ...environment },
@@ -165,8 +167,20 @@ async function runOnce(words: readonly string[], { root = PROJECT, environment =
   const output = { stdout: "", stderr: "" };
   child.stdout.on("data", (chunk) => (output.stdout += String(chunk)));
   child.stderr.on("data", (chunk) => (output.stderr += String(chunk)));
-  const [status] = (await once(child, "close")) as [number | null];
-  return { status, ...output, stderr: withoutProgress(output.stderr) };
+  const ended = once(child, "close").then(([status]) => ({
+    status: status as number | null,
+    stdout: output.stdout,
+    stderr: withoutProgress(output.stderr),
+    ms: performance.now() - began,
+  }));
+  return {
+    ended,
+    async killAfter(ms: number) {
+      await Bun.sleep(ms);
+      child.kill("SIGKILL");
+      return ended;
+    },
+  };
 }
 
 /** The environment without settings of the service from the shell that runs the tests. */
