@@ -22,7 +22,7 @@ const EXECUTABLE = process.env["PLANT_STORE_TEST_EXECUTABLE"];
  * What runs the program of a folder that holds src/: the executable of this run for the project itself, as it starts in
  * half the time; the runtime and the source where there is none, for a copy with a planted bug, and on a busy machine.
  */
-export function programOf(root: string, user?: number): readonly string[] {
+function programOf(root: string, user?: number): readonly string[] {
   // Another user may not enter the folder of the project.
   if (PATIENCE > 1 && (user === undefined || EXECUTABLE === undefined))
     return [RUNTIME, "--preload", join(import.meta.dir, "stretched.ts"), `${root}/src/main.ts`];
