@@ -5,7 +5,7 @@ import type * as client from "../../src/client/client.ts";
 import { startBrowser } from "../support/browser.ts";
 import { EXPECTED } from "../support/client/journal.ts";
 import type { travel } from "../support/client/journey.ts";
-import { installClient, readModule } from "../support/client/package.ts";
+import { installClient } from "../support/client/package.ts";
 import { buildPage } from "../support/client/vite-page.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
@@ -16,89 +16,69 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** In the page: a client of the server that the page came from. */
-declare function connect(options?: Partial<client.ClientOptions>): client.Client;
+/** In a page that Vite built: the client as published, and the journey. */
+declare const built: { client: typeof client; travel: typeof travel };
 
-/** A service that redirects reads and never answers imports, and serves an empty page. */
-const server = Bun.serve({
-  port: 0,
-  fetch({ url }) {
-    const { pathname } = new URL(url);
-    if (pathname === "/") return new Response("<!doctype html>", { headers: { "content-type": "text/html" } });
-    return pathname === "/plants/import" ? new Promise<never>(() => {}) : Response.redirect("https://plants.example/", 307);
-  },
+let folder: string;
+beforeAll(() => {
+  folder = buildPage(installClient());
 });
-afterAll(() => server.stop(true));
 
-// In a browser a redirect has no status and no headers, a request body cannot be a stream, and upload progress is
-// unknown.
-describe("in Chromium, the client", () => {
-  let page: Page;
-  beforeAll(async () => {
-    page = await browser.newPage();
-    await page.goto(server.url.href);
-    await page.evaluate(
-      async (built) => {
-        const { createClient } = (await import(URL.createObjectURL(new Blob([built.text], { type: "text/javascript" })))) as typeof client;
-        const connectHere = (options: Partial<client.ClientOptions> = {}) => createClient({ url: built.url, token: "t", ...options });
-        Object.assign(globalThis, { connect: connectHere });
-      },
-      { text: readModule(installClient()), url: server.url.href },
-    );
+/** A server of the built page; what it answers otherwise comes first. */
+function serve(answer: (path: string) => Response | Promise<Response> | undefined = () => undefined): Bun.Server<undefined> {
+  return Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch({ url }) {
+      const { pathname } = new URL(url);
+      return answer(pathname) ?? new Response(Bun.file(join(folder, pathname === "/" ? "index.html" : pathname)));
+    },
   });
+}
+
+async function open({ url }: Bun.Server<undefined>): Promise<Page> {
+  const page = await browser.newPage();
+  await page.goto(url.href);
+  await page.waitForFunction(() => "built" in globalThis);
+  return page;
+}
+
+// In a browser a redirect has no status and no headers, and a request body cannot be a stream.
+describe("in Chromium, the client", () => {
+  /** It redirects reads and never answers imports. */
+  const server = serve((path) => {
+    if (path === "/plants/import") return new Promise<never>(() => {});
+    return path.startsWith("/plants/") ? Response.redirect("https://plants.example/", 307) : undefined;
+  });
+  afterAll(() => server.stop(true));
 
   it("does not follow a redirect", async () => {
-    const thrown = await page.evaluate(() => {
-      const plants = connect();
+    const page = await open(server);
+    const thrown = await page.evaluate((url) => {
+      const plants = built.client.createClient({ url, token: "t" });
       return plants.find(1n).catch((reason: client.UnexpectedAnswerError) => [reason.name, reason.status, reason.message]);
-    });
+    }, server.url.href);
     expect(thrown).toEqual(["UnexpectedAnswerError", 0, "The url redirects: use the address it leads to."]);
   });
 
   it("gives up an import whose source stalls, and releases the source", async () => {
-    const thrown = await page.evaluate(async () => {
-      const plants = connect({ idleMs: 200 });
+    const page = await open(server);
+    const thrown = await page.evaluate(async (url) => {
+      const plants = built.client.createClient({ url, token: "t", idleMs: 200 });
       const released = Promise.withResolvers<void>();
       const source = new ReadableStream<string>({ cancel: () => released.resolve() });
       const reason = await plants.importPlants(source).catch((failure: client.TimeoutError) => [failure.name, failure.limitMs]);
       await released.promise;
       return reason;
-    });
+    }, server.url.href);
     expect(thrown).toEqual(["TimeoutError", 200]);
   });
 });
 
-/** In a page that Vite built: the client as published, and the journey. */
-declare const built: { client: typeof client; travel: typeof travel };
-
 describe("in a page that Vite built, on another origin, the client", () => {
-  let folder: string;
-  /** Two servers of the same page: the service allows the first. */
-  let garden: Bun.Server<undefined>;
-  let stranger: Bun.Server<undefined>;
-  beforeAll(() => {
-    folder = buildPage(installClient());
-    [garden, stranger] = [serve(), serve()];
-  });
+  // Two servers of the same page: the service allows the first.
+  const [garden, stranger] = [serve(), serve()];
   afterAll(() => Promise.all([garden.stop(true), stranger.stop(true)]));
-
-  function serve(): Bun.Server<undefined> {
-    return Bun.serve({
-      hostname: "127.0.0.1",
-      port: 0,
-      fetch({ url }) {
-        const { pathname } = new URL(url);
-        return new Response(Bun.file(join(folder, pathname === "/" ? "index.html" : pathname)));
-      },
-    });
-  }
-
-  async function open({ url }: Bun.Server<undefined>): Promise<Page> {
-    const page = await browser.newPage();
-    await page.goto(url.href);
-    await page.waitForFunction(() => "built" in globalThis);
-    return page;
-  }
 
   function startAllowing(flags: Record<string, string> = {}): Promise<TestService> {
     return startTestService({ origins: garden.url.origin, ...flags });

@@ -18,7 +18,6 @@ const FILES = [
   "interface/plants",
   "interface/search",
   "interface/sorting",
-  "interface/tags",
   "tokens/revocation",
   "tokens/session",
   "tokens/states",

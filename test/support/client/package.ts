@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { PROJECT } from "../process.ts";
@@ -28,11 +28,6 @@ export function installClient(tarball: string = packClient(), installer: "bun" |
   if (installer === "bun") run(process.execPath, folder, "add", tarball);
   else run("npm", folder, "install", tarball, ...OFFLINE);
   return folder;
-}
-
-/** The module of the client in a project that has it, as text. */
-export function readModule(folder: string): string {
-  return readFileSync(join(folder, "node_modules/plant-store-client/dist/client.js"), "utf8");
 }
 
 /** Without a registry: the client has no dependency. */
