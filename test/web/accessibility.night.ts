@@ -1,6 +1,7 @@
 import { describe, expect, it } from "bun:test";
 import type { Page } from "playwright-core";
 import { findViolations } from "../support/web/axe.ts";
+import { rowsOf } from "../support/web/garden.ts";
 import { usePlace } from "../support/web/place.ts";
 import type { Visit } from "../support/web/visit.ts";
 
@@ -31,15 +32,16 @@ const COVERED = `(() => {
   return focused.contains(seen) ? null : (focused.ariaLabel || focused.textContent) + " behind " + seen?.outerHTML;
 })()`;
 
-const PLANTS = ["9007199254740993,Monstera deliciosa,tropical", "9007199254740994,Ginkgo biloba,tree", "9223372036854775807,Untagged,"];
+const GINKGO = 9007199254740994n;
+const PLANTS = ["9007199254740993,Monstera deliciosa,tropical", `${GINKGO},Ginkgo biloba,tree`, "9223372036854775807,Untagged,"];
+const NAMES = ["Monstera deliciosa", "Ginkgo biloba", "Untagged"];
+const LONG_NAME = "greenhouse".repeat(9);
 
-/** However a view has left the plants: a deletion is made when its undo is over, and axe may take longer. */
-async function plantAnew(): Promise<void> {
+/** Plants PLANTS, whatever a view has left: a deletion is made when its undo is over, and axe may take longer. */
+async function plantAgain(): Promise<void> {
   const init = { method: "POST", body: `id,name,tag\n${PLANTS.join("\n")}\n`, headers: { "content-type": "text/csv" } };
   expect(await (await place.service.request("/plants/import?onConflict=replace", init)).json()).toMatchObject({ refused: 0 });
 }
-
-const LONG_NAME = "greenhouse".repeat(9);
 
 /** A token with a long name, and one made with it that is revoked. */
 async function keepOldTokens(): Promise<void> {
@@ -49,189 +51,150 @@ async function keepOldTokens(): Promise<void> {
   await place.service.request(`/tokens/${((await made.json()) as { id: string }).id}`, { method: "DELETE" });
 }
 
-/** Each view, starting from the catalogue of PLANTS. */
-const VIEWS: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
-  "the catalogue": async ({ sees }) => sees(["Monstera deliciosa", "Ginkgo biloba", "Untagged"]),
-  "a search with a filter": async ({ button, reads }) => {
-    await button(/^tree/).first().click();
-    await reads("1 plant found.");
+/** What a step of a view does: its first word, with the others. */
+const STEPS = {
+  async click({ button, click }, name) {
+    // On a phone, the tags are in a fold.
+    const fold = button(/^Show \d+$/);
+    if (!(await button(name).first().isVisible()) && (await fold.isVisible())) await fold.click();
+    await click(name);
   },
-  "nothing found": async ({ field, reads }) => {
-    await field("Search names").fill("zzz");
-    await reads("No plants match.");
+  enter({ enter }, words) {
+    const [label = "", text = ""] = words.split(" = ");
+    return enter({ [label]: text });
   },
-  "adding a plant, with a problem": async ({ button, reads }) => {
-    await button("Add plant").click();
-    await button("Save").click();
-    await reads("The plant needs a name");
-  },
-  "adding a plant after another, under an id of one's own": async ({ button, field, reads, dialog }) => {
-    await button("Add plant").click();
-    await field("Name").fill("Acer palmatum");
-    await button("Save and add another").click();
-    await reads("“Acer palmatum” is saved with the id");
-    await button("Choose the id").click();
-    const [id = ""] = /\d{11}/.exec(await dialog.innerText()) ?? [];
-    await place.service.request(`/plants/${id}`, { method: "DELETE" });
-  },
-  "changing a plant": async ({ button, field }) => {
-    await button("Edit Ginkgo biloba").click();
-    await field("Name").waitFor();
-  },
-  "yours or theirs": async ({ button, field, reads }) => {
-    place.expectStatus(412);
-    await button("Edit Ginkgo biloba").click();
-    await field("Name").fill("Mine");
-    await place.put(9007199254740994n, { name: `Theirs ${Math.random()}` });
-    await button("Save").click();
-    await reads("Someone changed this plant in the meantime.");
-  },
-  "a deleted plant": async ({ button, reads }) => {
-    place.expectStatus(404);
-    await place.remove(9007199254740994n);
-    await button("Edit Ginkgo biloba").click();
-    await reads("This plant no longer exists");
-  },
-  "a service that does not answer": async ({ page, field, reads }) => {
-    place.expectStatus(0);
-    await page.route(`${place.service.url}/**`, (route) => route.abort("connectionrefused"));
-    await field("Search names").fill("m");
-    await reads("The service cannot be reached");
-  },
-  "a deletion that can be undone": async ({ button }) => {
-    await button("Delete Untagged").click();
-    await button("Undo").waitFor();
-  },
-  "a deletion that can be undone in a dialog": async ({ button, dialog }) => {
-    await button("Delete Untagged").click();
-    await button("Add plant").click();
-    await dialog.getByRole("button", { name: "Undo" }).waitFor();
-  },
-  "a token that has ended": async ({ page, button, field, reads }) => {
-    place.expectStatus(401);
-    await button("Add plant").click();
-    await page.route("**/plants", (route) =>
-      route.fulfill({ status: 401, contentType: "application/json", body: '{"error":40101,"message":"It is invalid."}' }),
-    );
-    await field("Name").fill("Acer");
-    await button("Save").click();
-    await reads("Sign in again");
-  },
-  "selected plants": async ({ page, button, reads }) => {
-    await page.getByRole("checkbox", { name: "Select Untagged" }).click();
-    await reads("1 plant selected");
-    await button("Remove tag").click();
-    await reads("There is nothing to change.");
-  },
-  "a tag for selected plants": async (visit) => {
-    await VIEWS["selected plants"]!(visit);
-    await visit.button("Set tag").click();
-    await visit.field("Tag").waitFor();
-  },
-  "what was typed before, in the dialog of a tag": async (visit) => {
-    await VIEWS["a tag for selected plants"]!(visit);
-    await visit.field("Tag").fill("herb");
-    await visit.page.keyboard.press("Escape");
-    await visit.dialog.waitFor({ state: "detached" });
-    await visit.button("Set tag").click();
-    await visit.reads("What you typed before is back.");
-  },
-  "another name for a tag": async ({ button, dialog, page }) => {
-    await button(/^tree/).first().click();
-    await page.waitForURL(/tag=tree/);
-    await button("Rename this tag…").click();
-    await dialog.getByLabel("Tag").waitFor();
-  },
-  "selected plants that were changed": async (visit) => {
-    await VIEWS["a tag for selected plants"]!(visit);
-    await visit.field("Tag").fill("herb");
-    await visit.dialog.getByRole("button", { name: "Set tag" }).click();
-    await visit.reads("Set the tag of “Untagged” to “herb”.");
-  },
-  "the exports": async ({ button }) => {
-    await button("Export").click();
-    await button("Export NDJSON").waitFor();
-  },
-  "the settings": async ({ button }) => {
-    await button("Settings").click();
-    await button("Sign out").waitFor();
-  },
-  "choosing a file": async ({ button, field }) => {
-    await button("Import").click();
-    await field("Or paste the rows").waitFor();
-  },
-  "an import that an update has taken away": async ({ page, button, reads }) => {
-    place.expectStatus(404);
-    await page.route("**/assets/*", (route) => route.fulfill({ status: 404 }));
-    await button("Import").click();
-    await reads("The service was updated");
-  },
-  "the preview of a file": async (visit) => {
-    await VIEWS["choosing a file"]!(visit);
-    await visit.field("Or paste the rows").fill("id,name\n9007199254740993,Other\nx,Bad\n");
-    await visit.button("Preview the rows").click();
-    await visit.reads("1 line that will be refused");
-  },
-  "a question before chosen columns are forgotten": async (visit) => {
-    await VIEWS["choosing a file"]!(visit);
-    await visit.field("Or paste the rows").fill("id,name,other\n1,Acer,Maple\n");
-    await visit.button("Preview the rows").click();
-    await visit.field("Name").selectOption({ label: "other" });
-    await visit.reads("Maple");
-    await visit.page.keyboard.press("Escape");
-    await visit.reads("Closing forgets the columns that you chose.");
-  },
-  "the preview of a table without ids": async (visit) => {
-    await VIEWS["choosing a file"]!(visit);
-    await visit.field("Or paste the rows").fill("Pflanze;Gruppe;Ort\nBärlauch;Kräuter;Jena\n");
-    await visit.button("Preview the rows").click();
-    await visit.reads("If you import now: 1 new.");
-    await visit.field("New ids").selectOption("free");
-    await visit.field("First id").waitFor();
-  },
-  "a file during the import": async (visit) => {
-    await VIEWS["the preview of a file"]!(visit);
+  choose: ({ choose }, item) => choose(item),
+  reads: ({ reads }, text) => reads(text),
+  has: ({ field }, label) => field(label).waitFor(),
+} as const satisfies Record<string, (visit: Visit, words: string) => Promise<unknown>>;
+
+type Step = `${keyof typeof STEPS} ${string}` | ((visit: Visit) => Promise<unknown>);
+
+async function take(visit: Visit, ...steps: readonly Step[]): Promise<void> {
+  for (const step of steps) {
+    if (typeof step === "function") await step(visit);
+    else await STEPS[step.split(" ", 1)[0] as keyof typeof STEPS](visit, step.slice(step.indexOf(" ") + 1));
+  }
+}
+
+const leave: Step = ({ page }) => page.keyboard.press("Escape");
+const select: Step = ({ box }) => box("Untagged").click();
+const filter: Step = async ({ page, reads }) => {
+  await page.goto(`${place.service.url}/?tag=tree`);
+  await reads("1 plant found.");
+};
+
+/** Requests of these addresses are answered like this from now on; without an answer, the service cannot be reached. */
+function answer(url: string, response?: Readonly<{ status: number; json?: object }>): Step {
+  return ({ page }) => page.route(url, (route) => (response ? route.fulfill(response) : route.abort()));
+}
+
+const UNREACHED = "The service cannot be reached";
+const BACK = "What you typed before is back.";
+
+/** Views in the page itself, and how one comes from the catalogue of PLANTS to them. */
+const IN_PAGE: Readonly<Record<string, readonly Step[]>> = {
+  "the catalogue": [],
+  "a search with a filter": [filter],
+  "nothing found": ["enter Search names = zzz", "reads No plants match."],
+  "a service that does not answer": [answer("**/*"), "enter Search names = m", `reads ${UNREACHED}`],
+  "a deletion that can be undone": ["click Delete Untagged", "reads will be deleted in"],
+  "selected plants": [select, "click Remove tag", "reads There is nothing to change."],
+  "selected plants that were changed": [select, ({ setTag }) => setTag("herb"), "reads Set the tag of “Untagged” to “herb”."],
+  "the exports": ["click Export", "reads Export NDJSON"],
+  "the settings": ["click Settings", "reads Sign out"],
+};
+
+const CHOSEN: readonly Step[] = ["click Import", "has Or paste the rows"];
+const previewed = (rows: string): readonly Step[] => [...CHOSEN, `enter Or paste the rows = ${rows}`, "click Preview the rows"];
+const PREVIEWED: readonly Step[] = [...previewed("id,name\n9007199254740993,Other\nx,Bad\n"), "reads 1 line that will be refused"];
+const NEW_TOKEN: readonly Step[] = ["choose Tokens", "click New token", "enter Name = somebody"];
+const EDITED: readonly Step[] = ["click Edit Ginkgo biloba", "has Name"];
+
+/** The same of dialogs. */
+const IN_DIALOG: Readonly<Record<string, readonly Step[]>> = {
+  "adding a plant, with a problem": ["click Add plant", "click Save", "reads The plant needs a name"],
+  "adding a plant after another, under an id of one's own": [
+    "click Add plant",
+    "enter Name = Acer palmatum",
+    "click Save and add another",
+    "reads “Acer palmatum” is saved with the id",
+    "click Choose the id",
+    async ({ dialog }) => place.remove(BigInt(/\d{11}/.exec(await dialog.innerText())![0])),
+  ],
+  "changing a plant": EDITED,
+  "yours or theirs": [
+    ...EDITED,
+    "enter Name = Mine",
+    () => place.put(GINKGO, { name: `Theirs ${Math.random()}` }),
+    "click Save",
+    "reads Someone changed this plant in the meantime.",
+  ],
+  "a deleted plant": [() => place.remove(GINKGO), "click Edit Ginkgo biloba", "reads This plant no longer exists"],
+  "a deletion that can be undone in a dialog": [
+    "click Delete Untagged",
+    "click Add plant",
+    ({ dialog }) => dialog.getByRole("button", { name: "Undo" }).waitFor(),
+  ],
+  "a token that has ended": [
+    "click Add plant",
+    answer("**/plants", { status: 401, json: { error: 40101, message: "It is invalid." } }),
+    "enter Name = Acer",
+    "click Save",
+    "reads Sign in again",
+  ],
+  "what was typed before, in the dialog of a tag": [
+    select,
+    "click Set tag",
+    "enter Tag = herb",
+    leave,
+    ({ leaves }) => leaves(),
+    "click Set tag",
+    `reads ${BACK}`,
+  ],
+  "another name for a tag": [filter, "click Rename this tag…", "has Tag"],
+  "choosing a file": CHOSEN,
+  "an import that an update has taken away": [answer("**/assets/*", { status: 404 }), "click Import", "reads The service was updated"],
+  "the preview of a file": PREVIEWED,
+  "a question before chosen columns are forgotten": [
+    ...previewed("id,name,other\n1,Acer,Maple\n"),
+    ({ field }) => field("Name").selectOption({ label: "other" }),
+    "reads Maple",
+    leave,
+    "reads Closing forgets the columns that you chose.",
+  ],
+  "the preview of a table without ids": [
+    ...previewed("Pflanze;Gruppe;Ort\nBärlauch;Kräuter;Jena\n"),
+    "reads If you import now: 1 new.",
+    ({ field }) => field("New ids").selectOption("free"),
+    "has First id",
+  ],
+  "a file during the import": [
+    ...PREVIEWED,
     // Never answered.
-    await visit.page.route("**/plants/import*", () => {});
-    await visit.button("Import 1 plant").click();
-    await visit.reads("0 of 2");
-  },
-  "the result of an import": async (visit) => {
-    await VIEWS["the preview of a file"]!(visit);
-    await visit.button("Import 1 plant").click();
-    await visit.reads("0 plants added, 2 refused.");
-  },
-  "the tokens": async ({ reads, choose }) => {
-    await choose("Tokens");
-    await reads("plants:read, plants:write, admin");
-  },
-  "a new token": async ({ button, field, choose }) => {
-    await choose("Tokens");
-    await button("New token").click();
-    await field("Name").fill("somebody");
-  },
-  "tokens that are revoked or named at length, and one about to be revoked": async ({ button, reads, choose }) => {
-    await keepOldTokens();
-    await choose("Tokens");
-    await reads("revoked");
-    await button(`Revoke ${LONG_NAME}`).click();
-    await reads("Revoke for good?");
-  },
-  "a token that was typed before, and cannot be made": async (visit) => {
-    place.expectStatus(0);
-    await VIEWS["a new token"]!(visit);
-    await visit.button("Back").click();
-    await visit.button("New token").click();
-    await visit.reads("What you typed before is back.");
-    await visit.page.route("**/tokens", (route) => route.abort("connectionrefused"));
-    await visit.button("Create token").click();
-    await visit.reads("The service cannot be reached");
-  },
-  "a created token": async (visit) => {
-    await VIEWS["a new token"]!(visit);
-    await visit.button("Create token").click();
-    await visit.field("The new token").waitFor();
-  },
+    ({ page }) => page.route("**/plants/import*", () => {}),
+    "click Import 1 plant",
+    "reads 0 of 2",
+  ],
+  "the result of an import": [...PREVIEWED, "click Import 1 plant", "reads 0 plants added, 2 refused."],
+  "the tokens": ["choose Tokens", "reads plants:read, plants:write, admin"],
+  "tokens that are revoked or named at length, and one about to be revoked": [
+    keepOldTokens,
+    "choose Tokens",
+    "reads revoked",
+    `click Revoke ${LONG_NAME}`,
+    "reads Revoke for good?",
+  ],
+  "a token that was typed before, and cannot be made": [
+    ...NEW_TOKEN,
+    "click Back",
+    "click New token",
+    `reads ${BACK}`,
+    answer("**/tokens"),
+    "click Create token",
+    `reads ${UNREACHED}`,
+  ],
+  "a created token": [...NEW_TOKEN, "click Create token", "has The new token"],
 };
 
 /** What a tablet shows is shown by a phone or by a desk, only in other places: axe has seen it there. */
@@ -239,112 +202,61 @@ const TABLET = 768;
 /** A phone, a tablet, a desk. */
 const WIDTHS = [360, TABLET, 1440] as const;
 
-/** All other views are dialogs. */
-const WITHOUT_DIALOG: readonly string[] = [
-  "the catalogue",
-  "a search with a filter",
-  "nothing found",
-  "a service that does not answer",
-  "a deletion that can be undone",
-  "selected plants",
-  "selected plants that were changed",
-  "the exports",
-  "the settings",
-];
-
 describe("in light and dark, axe finds no violation in", () => {
-  it("the sign-in, with and without a problem", async () => {
+  it("the sign-in with a problem, and the first visit", async () => {
     place.expectStatus(401);
-    const { page, field, button, reads } = await place.visit();
-    expect(await findViolations(page)).toEqual([]);
-    await field("Token").fill("wrong");
-    await button("Sign in").click();
+    const { page, enter, click, reads, signIn } = await place.visit();
+    await enter({ Token: "wrong" });
+    await click("Sign in");
     await reads("The service does not accept this token");
     expect(await findViolations(page)).toEqual([]);
-  });
-
-  it("the first visit", async () => {
-    const { page, signIn, reads } = await place.visit();
     await signIn();
     await reads("Nothing grows here yet");
     expect(await findViolations(page)).toEqual([]);
   });
 
-  for (const scopes of [["plants:read"], ["plants:write", "admin"]]) {
+  for (const scopes of [["plants:read"], ["plants:write", "admin"]])
     it(`the page of a token with ${scopes.join(" and ")}`, async () => {
       await place.plant(PLANTS);
       const { token } = await place.makeToken(scopes, 30);
+      const { page, reads } = await place.open([], { token });
+      await reads(scopes.length === 1 ? "Monstera deliciosa" : "Your token cannot see plants");
       for (const width of [360, 1440]) {
-        const { page, signIn, reads } = await place.visit("/", { viewport: { width, height: 800 } });
-        await signIn(token);
-        await reads(scopes.length === 1 ? "Monstera deliciosa" : "Your token cannot see plants");
+        await page.setViewportSize({ width, height: 800 });
         expect(await findViolations(page)).toEqual([]);
       }
     });
-  }
 
-  it(`any other view, ${WIDTHS.join(", ")} pixels wide`, async () => {
+  it(`any other view, ${WIDTHS.join(", ")} pixels wide, and nothing of a dialog is cut off`, async () => {
+    place.expectStatus(0, 401, 404, 412);
     const found: Record<string, string[]> = {};
-    const visit = await place.visit();
-    const { page } = visit;
-    await visit.signIn();
+    const visit = await place.open();
+    const { page, dialog } = visit;
     const session = await page.evaluate<string>("JSON.stringify(sessionStorage)");
-    for (const [name, open] of Object.entries(VIEWS)) {
-      await plantAnew();
+    for (const [name, steps] of Object.entries({ ...IN_PAGE, ...IN_DIALOG })) {
+      await plantAgain();
       await page.unrouteAll({ behavior: "ignoreErrors" });
       // A page that has just signed in: as clean as a new browser, and cheaper.
       await page.evaluate(`localStorage.clear(), sessionStorage.clear(), Object.assign(sessionStorage, ${session})`);
       await page.setViewportSize({ width: WIDTHS[0], height: 800 });
       await page.goto(place.service.url);
-      await visit.sees(["Monstera deliciosa", "Ginkgo biloba", "Untagged"]);
-      await open(withMenu(visit));
+      await visit.sees(NAMES);
+      await take(visit, ...steps);
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: 800 });
-        const violations = width === TABLET ? [] : await findViolations(page);
-        const cut = await findCut(page);
-        if (cut.length > 0) found[`${name}, ${width}, cut off`] = cut;
-        if (violations.length > 0) found[`${name}, ${width}`] = violations;
+        const wrong = [...(width === TABLET ? [] : await findViolations(page)), ...(await findCut(page)).map((cut) => `cut off: ${cut}`)];
+        if (wrong.length > 0) found[`${name}, ${width}`] = wrong;
         // What axe has looked at.
-        expect([name, await visit.dialog.first().isVisible()]).toEqual([name, !WITHOUT_DIALOG.includes(name)]);
+        expect([name, await dialog.first().isVisible()]).toEqual([name, Object.hasOwn(IN_DIALOG, name)]);
       }
     }
     expect(found).toEqual({});
   });
 });
 
-/** On a phone, some buttons are in a menu. */
-function withMenu(visit: Visit): Visit {
-  const { button } = visit;
-  function buttonInMenu(name: RegExp | string) {
-    const found = button(name);
-    return Object.assign(Object.create(found) as typeof found, {
-      async click() {
-        for (const opener of [button(/^Show \d+$/)]) {
-          if (await found.first().isVisible()) break;
-          if (await opener.isVisible()) await opener.click();
-        }
-        await found.click();
-      },
-      first: () => buttonInFold(name),
-    });
-  }
-  function buttonInFold(name: RegExp | string) {
-    const found = button(name).first();
-    return Object.assign(Object.create(found) as typeof found, {
-      async click() {
-        const fold = button(/^Show \d+$/);
-        if (await fold.isVisible()) await fold.click();
-        await found.click();
-      },
-    });
-  }
-  return { ...visit, button: buttonInMenu };
-}
-
 it("the reference has no violation of axe in light and dark, with everything open, fits a phone, and leaves translators its prose alone", async () => {
-  const { page } = await place.visit("/docs");
+  const { page } = await place.visit("/docs", { viewport: { width: 360, height: 800 } });
   await page.locator("#createPlant").waitFor();
-  await page.setViewportSize({ width: 360, height: 800 });
   await page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })");
   await page.locator("#createToken form").waitFor();
   expect(await findViolations(page)).toEqual([]);
@@ -354,64 +266,48 @@ it("the reference has no violation of axe in light and dark, with everything ope
   expect(await page.evaluate(`[...document.querySelectorAll("h2, .docs-summary, dd")].every(({ translate }) => translate)`)).toBe(true);
 });
 
-describe("the page", () => {
-  for (const size of [
-    { width: 1280, height: 800 },
-    { width: 360, height: 640 },
-  ])
-    it(`shows what the keyboard is at, forwards and backwards through the rows, in ${size.width} x ${size.height} pixels`, async () => {
-      await place.plant(Array.from({ length: 40 }, (_, at) => `${at + 1},Plant ${at + 1},tree`));
-      const { page, signIn, button, reads } = await place.visit("/", { viewport: size });
-      await signIn();
-      await reads("40 plants.");
-      // Bars at the lower edge, too.
-      await page.getByRole("checkbox", { name: "Select Plant 1", exact: true }).check();
-      const found: string[] = [];
-      async function go(key: string, times: number): Promise<void> {
-        for (let at = 0; at < times; at += 1) {
-          await page.keyboard.press(key);
-          const covered = await page.evaluate<string | null>(COVERED);
-          if (covered !== null) found.push(`${key}: ${covered}`);
-        }
+for (const viewport of [
+  { width: 1280, height: 800 },
+  { width: 360, height: 640 },
+])
+  it(`what the keyboard is at is in sight, forwards and backwards through the rows, in ${viewport.width} x ${viewport.height} pixels`, async () => {
+    const { page, button, box, focused } = await place.open(rowsOf(40), { viewport });
+    // Bars at the lower edge, too.
+    await box("Plant 1").check();
+    const found: string[] = [];
+    async function go(key: string, times: number): Promise<void> {
+      for (let at = 0; at < times; at += 1) {
+        await page.keyboard.press(key);
+        const covered = await page.evaluate<string | null>(COVERED);
+        if (covered !== null) found.push(`${key}: ${covered}`);
       }
-      await button("Edit Plant 1").focus();
-      await go("ArrowDown", 30);
-      expect(await focused(page)).toBe("BUTTON Edit Plant 31");
-      // Over the lower edge, and over the upper one.
-      await go("Tab", 12);
-      await go("ArrowUp", 27);
-      await go("Shift+Tab", 12);
-      expect(await focused(page)).toBe("BUTTON Edit Plant 4");
-      expect(found).toEqual([]);
-    });
+    }
+    await button("Edit Plant 1").focus();
+    await go("ArrowDown", 30);
+    expect(await focused()).toBe("BUTTON Edit Plant 31");
+    // Over the lower edge, and over the upper one.
+    await go("Tab", 12);
+    await go("ArrowUp", 27);
+    await go("Shift+Tab", 12);
+    expect(await focused()).toBe("BUTTON Edit Plant 4");
+    expect(found).toEqual([]);
+  });
 
-  for (const width of [360, 768])
-    it(`is not wider than ${width} pixels where a long tag without a space is shown, chosen, renamed and told`, async () => {
-      await place.plant([`1,Acer,${"x".repeat(300)}`, "2,Rosa,"]);
-      const { page, signIn, reads, button, field, dialog } = await place.visit("/", { viewport: { width, height: 740 } });
-      await signIn();
-      await reads("2 plants.");
-      await page.locator(".plant-row-tag .chip").click();
-      await reads("1 plant found.");
-      expect(await findCut(page)).toEqual([]);
-      // The whole of what can be done is in the window.
-      const { x, width: refresh } = (await button("Refresh").boundingBox())!;
-      expect(x + refresh).toBeLessThanOrEqual(width);
-      if (width < 640) await button("Show 1").click();
-      await button("Rename this tag…").click();
-      await dialog.waitFor();
-      expect(await findCut(page)).toEqual([]);
-      await field("Tag").fill("y".repeat(300));
-      await dialog.getByRole("button", { name: "Rename everywhere" }).click();
-      await reads(/^Set the tag of “Acer”/);
-      expect(await findCut(page)).toEqual([]);
-    });
-});
-
-/** The element with the focus, by its kind and name. */
-function focused(page: Page): Promise<string> {
-  return page.evaluate<string>(`(() => {
-    const { tagName, id, title, ariaLabel, textContent } = document.activeElement;
-    return tagName === "INPUT" ? tagName : id === "plants" ? tagName + "#" + id : tagName + " " + (ariaLabel || title || textContent);
-  })()`);
-}
+for (const width of [360, 768])
+  it(`the page is not wider than ${width} pixels where a long tag without a space is shown, chosen, renamed and told`, async () => {
+    const visit = await place.open([`1,Acer,${"x".repeat(300)}`, "2,Rosa,"], { viewport: { width, height: 740 } });
+    const { page, button } = visit;
+    await page.locator(".plant-row-tag .chip").click();
+    await visit.reads("1 plant found.");
+    expect(await findCut(page)).toEqual([]);
+    // The whole of what can be done is in the window.
+    const { x, width: refresh } = (await button("Refresh").boundingBox())!;
+    expect(x + refresh).toBeLessThanOrEqual(width);
+    await take(visit, "click Rename this tag…");
+    await visit.dialog.waitFor();
+    expect(await findCut(page)).toEqual([]);
+    await visit.enter({ Tag: "y".repeat(300) });
+    await visit.click("Rename everywhere");
+    await visit.reads(/^Set the tag of “Acer”/);
+    expect(await findCut(page)).toEqual([]);
+  });

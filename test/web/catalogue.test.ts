@@ -1,6 +1,6 @@
 import { describe, expect, it } from "bun:test";
-import type { Page } from "playwright-core";
 import { until } from "../support/until.ts";
+import { rowsOf } from "../support/web/garden.ts";
 import { usePlace } from "../support/web/place.ts";
 
 const place = usePlace();
@@ -16,52 +16,45 @@ const FEW = [
 ];
 const ALL = ["Acer palmatum", "Monstera deliciosa", "Ginkgo biloba", "Monstera adansonii", "Mentha spicata"];
 
-/** As if another window came before the page, and went again. */
-async function showAgain(page: Page): Promise<void> {
-  for (const state of ["hidden", "visible"]) {
-    await page.evaluate(`Object.defineProperty(document, "visibilityState", { value: "${state}", configurable: true })`);
-    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
-  }
-}
-
 describe("the catalogue", () => {
-  it("shows all plants with every digit of their ids, and the plants of each tag, the largest first, as a filter", async () => {
-    await place.plant(FEW);
-    const { page, signIn, sees, rows, button } = await place.visit();
-    await signIn();
-    await sees(ALL);
-    const ids = ["-9223372036854775808", "9007199254740993", "9007199254740994", "9007199254740995", "9007199254740996"];
+  it("opens a shared link, shows ids with every digit, and the plants of each tag, the largest first, as a filter, in a search too", async () => {
+    const { page, rows, click, sees, enter, reads, button } = await place.open([...FEW, `${BASE + 5n},Monstera obliqua,`], {
+      path: "/?untagged=true",
+    });
+    await sees(["Monstera obliqua"]);
+    await click("Remove the filter Without a tag");
+    await sees([...ALL, "Monstera obliqua"]);
+    const ids = ["-9223372036854775808", ...[1, 2, 3, 4, 5].map((at) => `900719925474099${at + 2}`)];
     expect(await rows.locator("td.plant-row-id").allInnerTexts()).toEqual(ids);
     const bars = page.getByRole("complementary", { name: "Tags" }).getByRole("listitem");
-    await bars.first().waitFor();
     expect(await bars.allInnerTexts()).toEqual(["tree\n2", "tropical\n2", "herb\n1", "Without a tag"]);
-    const herb = button(/^herb/).first();
-    await herb.click();
+    await click(/^herb/);
     await sees(["Mentha spicata"]);
-    expect(await herb.getAttribute("aria-pressed")).toBe("true");
-    await herb.click();
-    await sees(ALL);
+    expect(await button(/^herb/).first().getAttribute("aria-pressed")).toBe("true");
+    await click(/^herb/);
+    await enter({ "Search names": "mons" });
+    await sees(["Monstera deliciosa", "Monstera adansonii", "Monstera obliqua"]);
+    await reads("3 plants found.");
+    await page.locator(".tag-bars-label").getByText("tree").waitFor({ state: "detached" });
+    expect(await bars.allInnerTexts()).toEqual(["tropical\n2", "Without a tag"]);
   });
 
   it("searches as people type, filters by tag, and goes back step by step", async () => {
-    await place.plant(FEW);
-    const { page, signIn, sees, field, button, address } = await place.visit();
-    await signIn();
-    await sees(ALL);
+    const { page, sees, field, address, click, typed, enter } = await place.open(FEW);
     await field("Search names").pressSequentially("mons", { delay: 30 });
     await sees(["Monstera deliciosa", "Monstera adansonii"]);
     expect(address()).toBe("/?q=mons");
     await field("Search names").press("Enter");
-    await field("Search names").fill("");
+    await enter({ "Search names": "" });
     await sees(ALL);
-    await button(/^tree/).first().click();
+    await click(/^tree/);
     await sees(["Acer palmatum", "Ginkgo biloba"]);
     expect(address()).toBe("/?tag=tree");
     await page.goBack();
     await sees(ALL);
     await page.goBack();
     await sees(["Monstera deliciosa", "Monstera adansonii"]);
-    expect(await field("Search names").inputValue()).toBe("mons");
+    expect(await typed("Search names")).toBe("mons");
     // What was typed in one go is one step.
     await page.goBack();
     await sees(ALL);
@@ -69,55 +62,39 @@ describe("the catalogue", () => {
     await sees(["Monstera deliciosa", "Monstera adansonii"]);
   });
 
-  it("opens a shared link after the sign-in, shows the plants without a tag, and the tags of what a search finds", async () => {
-    await place.plant([...FEW, `${BASE + 5n},Monstera obliqua,`]);
-    const { page, signIn, sees, field, button, reads } = await place.visit("/?untagged=true");
-    await signIn();
-    await sees(["Monstera obliqua"]);
-    await button("Remove the filter Without a tag").click();
-    await field("Search names").fill("mons");
-    await sees(["Monstera deliciosa", "Monstera adansonii", "Monstera obliqua"]);
-    await reads("3 plants found.");
-    await page.locator(".tag-bars-label").getByText("tree").waitFor({ state: "detached" });
-    expect(await page.locator(".tag-bars li").allInnerTexts()).toEqual(["tropical\n2", "Without a tag"]);
-  });
-
   it("opens the plant whose id is searched for, or says that there is none, and gives the caret back", async () => {
     place.expectStatus(404);
-    await place.plant(FEW);
-    const { page, signIn, field, button, dialog } = await place.visit();
-    await signIn();
-    await field("Search names").fill(`${BASE + 3n}`);
-    await button(`Plant with the id ${BASE + 3n}`).click();
+    const { page, dialog, click, typed, leaves, enter } = await place.open(FEW);
+    await enter({ "Search names": `${BASE + 3n}` });
+    await click(`Plant with the id ${BASE + 3n}`);
     expect(await dialog.getByLabel("Name").inputValue()).toBe("Monstera adansonii");
     await page.keyboard.press("Escape");
-    await dialog.waitFor({ state: "detached" });
+    await leaves();
     // As wide as a Japanese keyboard types digits.
-    await field("Search names").fill("４７１１");
+    await enter({ "Search names": "４７１１" });
     await page.keyboard.press("Enter");
     await dialog.getByText("There is no plant with the id 4711.", { exact: true }).waitFor();
     await page.keyboard.press("Escape");
-    await dialog.waitFor({ state: "detached" });
+    await leaves();
     await page.keyboard.press("ControlOrMeta+A");
     await page.keyboard.type("x");
-    expect(await field("Search names").inputValue()).toBe("x");
+    expect(await typed("Search names")).toBe("x");
   });
 
   it("says once that nothing matches, searches without the tag, shows everything again, and that signs leave nothing out", async () => {
     await place.plant(FEW);
-    const { page, signIn, sees, reads, field, button, address } = await place.visit("/?q=mentha&tag=tree");
-    await signIn();
+    const { page, sees, reads, address, click, enter } = await place.open([], { path: "/?q=mentha&tag=tree" });
     await page.getByRole("status").filter({ hasText: "No plants match." }).waitFor();
     const seen = await page.evaluate<string>("document.querySelector('main').innerText");
     expect(seen.match(/match|0 plants/g)).toHaveLength(2);
-    await button("Search without the tag").click();
+    await click("Search without the tag");
     await sees(["Mentha spicata"]);
     expect(address()).toBe("/?q=mentha");
-    await field("Search names").fill("nothing");
-    await button("Show all plants").click();
+    await enter({ "Search names": "nothing" });
+    await click("Show all plants");
     await sees(ALL);
     for (const q of ["\u{1f335}", "-"]) {
-      await field("Search names").fill(q);
+      await enter({ "Search names": q });
       await reads(`Names are searched by letters and digits, and “${q}” has none, so it leaves nothing out. 5 plants.`);
     }
   });
@@ -125,8 +102,7 @@ describe("the catalogue", () => {
   it("sorts by its headings, the other way round when they are chosen again, in the address, and keeps what is selected", async () => {
     const names = ["Zinnia elegans", "acer palmatum", "Äpfel"];
     for (const [at, name] of names.entries()) await place.put(at + 1, { name });
-    const { page, signIn, sees, box, button, reads, address } = await place.visit();
-    await signIn();
+    const { page, sees, box, button, reads, address, click } = await place.open();
     await sees(names);
     await box("Zinnia elegans").click();
     const sorted = () =>
@@ -141,7 +117,7 @@ describe("the catalogue", () => {
       { label: "Newest", seen: names.toReversed(), query: "?sort=newest", says: ["other", "Sort the oldest first"] },
       { label: "Newest", seen: names, query: "?sort=oldest", says: ["other", "Sort the newest first"] },
     ]) {
-      await button(label).click();
+      await click(label);
       await sees(seen);
       expect([address(), await sorted()]).toEqual([`/${query}`, says]);
     }
@@ -152,9 +128,8 @@ describe("the catalogue", () => {
   });
 
   it("counts plants that it has not loaded, loads them as people scroll, and keeps only the visible rows in the page", async () => {
-    await place.plant(Array.from({ length: 2_000 }, (_, at) => `${BASE + BigInt(at)},Plant ${at},tag ${at % 7}`));
-    const { page, signIn, rows, reads } = await place.visit();
-    await signIn();
+    const many = Array.from({ length: 2_000 }, (_, at) => `${BASE + BigInt(at)},Plant ${at},tag ${at % 7}`);
+    const { page, rows, reads } = await place.open(many);
     await reads(/^2,000 plants\. The first [\d,]+ are here, more as you scroll\.$/);
     const table = page.locator("table.plant-table");
     expect(await table.getAttribute("aria-rowcount")).toBe("-1");
@@ -170,11 +145,8 @@ describe("the catalogue", () => {
     expect(await rows.count()).toBeLessThan(80);
   });
 
-  it("is where it was after a reload, and after Back", async () => {
-    await place.plant(Array.from({ length: 1_500 }, (_, at) => `${at},Plant ${at},${at % 2 === 0 ? "even" : "odd"}`));
-    const { page, signIn, rows, button } = await place.visit();
-    await signIn();
-    await rows.first().waitFor();
+  it("is where it was after a reload, after Back, and when it is read again", async () => {
+    const { page, click } = await place.open(rowsOf(1_500, (id) => (id % 2 === 0 ? "even" : "odd")));
     const rowInSight = () => page.evaluate<string>("document.elementFromPoint(innerWidth / 2, innerHeight / 2).closest('tr').dataset.at");
     await until("a far row is in sight", async () => {
       await page.evaluate("scrollTo(0, 1200 * document.querySelector('tbody tr').offsetHeight)");
@@ -182,62 +154,59 @@ describe("the catalogue", () => {
     });
     const before = await rowInSight();
     expect(Number(before)).toBeGreaterThan(1_000);
+    async function expectInSight(): Promise<void> {
+      await page.getByText("Plant 1200", { exact: true }).waitFor();
+      expect(Math.abs(Number(await rowInSight()) - Number(before))).toBeLessThanOrEqual(1);
+    }
     await page.reload();
-    await page.getByText("Plant 1200", { exact: true }).waitFor();
-    expect(Math.abs(Number(await rowInSight()) - Number(before))).toBeLessThanOrEqual(1);
-    await button(/^even/).first().click();
+    await expectInSight();
+    await click(/^even/);
     await until("it is so on the page", () => page.evaluate<boolean>("scrollY === 0"));
     await page.goBack();
-    await page.getByText("Plant 1200", { exact: true }).waitFor();
-    expect(Math.abs(Number(await rowInSight()) - Number(before))).toBeLessThanOrEqual(1);
+    await expectInSight();
+    await Promise.all([page.waitForResponse(/\/plants\?.*after/), click("Refresh")]);
+    await page.locator('section[aria-busy="false"]').waitFor();
+    await expectInSight();
   });
 
   it("is read again when it comes into sight, when somebody asks, and when another tab changes something", async () => {
-    await place.plant(["1,Acer,tree", "2,Ginkgo,tree"]);
-    const { page, signIn, sees, button, openTab } = await place.visit();
-    await signIn();
-    await sees(["Acer", "Ginkgo"]);
+    const { sees, openTab, click, showAgain } = await place.open(["1,Acer,tree", "2,Ginkgo,tree"]);
     await place.put(2, { name: "Ginkgo biloba" });
-    await showAgain(page);
+    await showAgain();
     await sees(["Acer", "Ginkgo biloba"]);
     await place.put(2, { name: "Maidenhair" });
-    await button("Refresh").click();
+    await click("Refresh");
     await sees(["Acer", "Maidenhair"]);
     const other = await openTab();
     await other.signIn();
-    await other.button("Edit Acer").click();
+    await other.click("Edit Acer");
     await other.enter({ Name: "Maple" });
-    await other.button("Save").click();
+    await other.click("Save");
     await sees(["Maple", "Maidenhair"]);
   });
 
   it("leaves the focus with its plant when others come and go, so that no other one is deleted", async () => {
-    await place.plant(["1,Acer,tree", "2,Ginkgo,tree"]);
-    const { page, signIn, sees, button } = await place.visit();
-    await signIn();
-    await sees(["Acer", "Ginkgo"]);
+    const { page, sees, button, showAgain } = await place.open(["1,Acer,tree", "2,Ginkgo,tree"]);
     await button("Delete Ginkgo").focus();
     await place.put(0, { name: "Abies" });
-    await showAgain(page);
+    await showAgain();
     await sees(["Abies", "Acer", "Ginkgo"]);
     expect(await page.evaluate<string>("document.activeElement.ariaLabel")).toBe("Delete Ginkgo");
     await place.remove(2);
-    await showAgain(page);
+    await showAgain();
     await sees(["Abies", "Acer"]);
     await until("the plants have the focus", async () => (await page.evaluate<string>("document.activeElement.id")) === "plants");
   });
 
   it("welcomes the first visitor, says what can be imported, and has thirty plants to try", async () => {
-    const { page, signIn, reads, button, rows, saves } = await place.visit();
-    await signIn();
+    const { page, reads, rows, saves, click } = await place.open();
     await reads("Nothing grows here yet");
     await reads("import a whole spreadsheet, as .xlsx or CSV.");
     const sample = await saves(() => page.getByRole("link", { name: "save the sample file" }).click());
     expect(sample.name).toBe("sample.csv");
-    await button("Try thirty real plants").click();
-    await button("Import 30 plants").click();
+    await click("Try thirty real plants", "Import 30 plants");
     await reads("30 plants added.");
-    await button("Done").click();
+    await click("Done");
     await rows.first().waitFor();
     expect(await rows.count()).toBe(30);
     expect(await rows.first().innerText()).toContain("9007199254740993");
@@ -246,14 +215,11 @@ describe("the catalogue", () => {
   it("shows names of code as text, everywhere", async () => {
     const code = "<img src=x onerror=alert(1)>";
     await place.put(1, { name: code, tag: code });
-    const { page, signIn, button, sees, reads } = await place.visit();
+    const { page, signIn, sees, reads, click } = await place.visit();
     page.on("dialog", () => expect.unreachable());
     await signIn();
     await sees([code]);
-    await button(`Edit ${code}`).click();
-    await button("Cancel").click();
-    await button(/^<img/).first().click();
-    await button("Rename this tag…").click();
+    await click(`Edit ${code}`, "Cancel", /^<img/, "Rename this tag…");
     await reads(`Rename “${code}” everywhere`);
     expect(await page.locator("img").count()).toBe(0);
   });
@@ -262,58 +228,24 @@ describe("the catalogue", () => {
 describe("when things go wrong, the page", () => {
   it("says that it is offline, and recovers by itself when it is online again", async () => {
     place.expectStatus(0);
-    await place.plant(FEW);
-    const { page, signIn, sees, reads, button } = await place.visit();
-    await signIn();
-    await sees(ALL);
+    const { page, sees, reads, click } = await place.open(FEW);
     await page.context().setOffline(true);
     await reads("You are offline.");
-    await button(/^herb/).first().click();
+    await click(/^herb/);
     await reads("The service cannot be reached: check the connection, then try again.");
     await page.context().setOffline(false);
     await page.getByText("You are offline.").waitFor({ state: "hidden" });
     await sees(["Mentha spicata"]);
   });
 
-  it("keeps what is typed while the service does not answer, and saves it when it is back", async () => {
-    place.expectStatus(0);
-    await place.plant(["1,Acer,tree"]);
-    const { page, signIn, button, enter, sees, reads } = await place.visit();
-    await signIn();
-    await button("Edit Acer").click();
-    await enter({ Name: "Maple" });
-    await page.route(`${place.service.url}/**`, (route) => route.abort("connectionrefused"));
-    await button("Save").click();
-    await reads("The service cannot be reached: check the connection, then try again.");
-    await page.unrouteAll({ behavior: "ignoreErrors" });
-    await button("Save").click();
-    await sees(["Maple"]);
-    await page.getByText("The service does not respond.").waitFor({ state: "hidden" });
-  });
-
-  it("says in plain words that the service is busy, keeps what it shows, and tries again if asked to", async () => {
+  it("says in plain words what is wrong, and tries again if asked to", async () => {
     place.expectStatus(503);
-    await place.plant(FEW);
-    const { page, signIn, sees, reads, button, field } = await place.visit();
-    await signIn();
-    await sees(ALL);
-    const answer = (body: string, after: string) => ({
-      status: 503,
-      headers: { "retry-after": after },
-      contentType: "application/json",
-      body,
-    });
-    await page.route("**/plants?*", (route) => route.fulfill(answer('{"error":50304,"message":""}', "0")));
-    await field("Search names").fill("m");
-    await reads("The search is not ready yet: try again in a moment.");
-    await page.unrouteAll({ behavior: "ignoreErrors" });
-    await field("Search names").fill("");
-    await sees(ALL);
-    await page.route("**/plants?*", (route) => route.fulfill(answer("", "60")));
-    await button(/^herb/).first().click();
+    const { sees, reads, click, fail } = await place.open(FEW);
+    const restore = await fail("**/plants?*", 503);
+    await click(/^herb/);
     await reads("Something else responded instead of the service (503): try again.");
-    await page.unrouteAll({ behavior: "ignoreErrors" });
-    await button("Try again").click();
+    await restore();
+    await click("Try again");
     await sees(["Mentha spicata"]);
   });
 });

@@ -24,20 +24,20 @@ describe("the code of the import", () => {
 
   it("is asked for when its dialog opens, once, and not before", async () => {
     await place.plant(["1,Acer,tree"]);
-    const { page, signIn, sees, button, field } = await place.visit();
+    const { page, signIn, sees, field, click } = await place.visit();
     const asked: string[] = [];
     page.on("request", (request) => void (CODE.test(request.url()) && asked.push(request.url())));
     await signIn();
     await sees(["Acer"]);
-    await button("Edit Acer").click();
+    await click("Edit Acer");
     await field("Name").waitFor();
     await page.keyboard.press("Escape");
     await page.waitForLoadState("networkidle");
     expect(asked).toEqual([]);
-    await button("Import").click();
+    await click("Import");
     await field("Or paste the rows").waitFor();
     await page.keyboard.press("Escape");
-    await button("Import").click();
+    await click("Import");
     await field("Or paste the rows").waitFor();
     expect(asked).toHaveLength(1);
   });

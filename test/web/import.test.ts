@@ -1,5 +1,5 @@
 import { describe, expect, it } from "bun:test";
-import type { Page, Route } from "playwright-core";
+import type { Route } from "playwright-core";
 import { makeWorkbook } from "../support/shelf/workbook.ts";
 import { usePlace } from "../support/web/place.ts";
 import type { Visit } from "../support/web/visit.ts";
@@ -8,12 +8,8 @@ const place = usePlace();
 
 /** A visit whose import is open. */
 async function open(path = "/"): Promise<Visit> {
-  const visit = await place.visit(path);
-  await visit.signIn();
-  await visit
-    .button(/^Import( a file)?$/)
-    .first()
-    .click();
+  const visit = await place.open([], { path });
+  await visit.openImport();
   return visit;
 }
 
@@ -22,20 +18,10 @@ function isSent({ pathname, searchParams }: URL): boolean {
   return pathname === "/plants/import" && !searchParams.has("dryRun");
 }
 
-/** A file that falls on the page, wherever that is. */
-async function drop(page: Page, name: string, text: string, others: readonly string[] = []): Promise<void> {
-  await page.evaluate(`{
-    const dataTransfer = new DataTransfer();
-    dataTransfer.items.add(new File([${JSON.stringify(text)}], ${JSON.stringify(name)}));
-    for (const other of ${JSON.stringify(others)}) dataTransfer.items.add(new File([""], other));
-    document.querySelector("main").dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
-  }`);
-}
-
 describe("an import", () => {
   it("lists the first problems by line before it stores anything, reports each line, and saves what was refused", async () => {
     await place.plant(["9007199254740997,Another,tree"]);
-    const { page, button, reads, sees, upload, saves } = await open();
+    const { page, button, reads, sees, upload, saves, click } = await open();
     const sent: string[] = [];
     page.on("request", (request) => sent.push(request.url()));
     const rows = [
@@ -59,7 +45,7 @@ describe("an import", () => {
       "Line 8 The id belongs to another plant: choose an id that is not in use.",
     ]);
     expect(sent.filter((url) => url.includes("/plants")).every((url) => url.includes("dryRun=true"))).toBe(true);
-    await button("Import 4 plants").click();
+    await click("Import 4 plants");
     await reads("3 plants added, 4 refused.");
     expect(await problems.last().innerText()).toBe("Line 8 The id belongs to another plant: choose an id that is not in use.");
     expect(await saves(() => button("Save the refused lines").click())).toEqual({
@@ -69,20 +55,20 @@ describe("an import", () => {
     const reasons = await saves(() => button("Save the reasons").click());
     expect(reasons.name).toBe("reasons-plants.csv.txt");
     expect(reasons.text.split("\n")).toContain("plants.csv:8: 40900 The id belongs to another plant: choose an id that is not in use.");
-    await button("Done").click();
+    await click("Done");
     await sees(["Monstera deliciosa", "Two lines", "Another", "Bärlauch"]);
   });
 
   it("saves what will happen to each row, even to one that repeats an id of the file, and replaces plants if asked to", async () => {
     await place.plant(["1,There,", "2,Other,"]);
-    const { page, button, field, reads, sees, saves } = await open();
+    const { page, button, field, reads, sees, saves, click } = await open();
     const rows = [
       ...[1, 2, 3].map((id) => `{"id":${id},"name":"${["There", "Mine", "New"][id - 1]}"}`),
       '{"id":4,"name":7}',
       '{"id":3,"name":"Last"}',
     ];
     await field("Or paste the rows").fill(rows.join("\n"));
-    await button("Preview the rows").click();
+    await click("Preview the rows");
     await reads("is NDJSON with 4 plants and 1 line that will be refused.");
     await reads("If you import now: 1 new, 1 already there, 3 refused.");
     const cells = page.locator("table.import-preview tbody td:last-child");
@@ -99,14 +85,14 @@ describe("an import", () => {
     ]);
     await page.getByRole("checkbox", { name: /^Replace/ }).check();
     await reads("If you import now: 1 new, 1 already there, 2 replaces another, 1 refused.");
-    await button("Import 4 plants").click();
+    await click("Import 4 plants");
     await reads("1 plant added, 2 replaced, 1 already there, 1 refused.");
-    await button("Done").click();
+    await click("Done");
     await sees(["There", "Mine", "Last"]);
   });
 
   it("shows what each column is taken for, lets people change it, and names what it does not import", async () => {
-    const { button, field, reads, upload } = await open();
+    const { field, reads, upload, click } = await open();
     await upload("garten.csv", 'Nr.;Pflanze;Ort;Gruppe\n7;Bärlauch;Jena;""\n');
     const chosen = () => Promise.all(["Id", "Name", "Tag"].map((label) => field(label).locator("option:checked").innerText()));
     await reads("Ort is not imported: a plant has an id, a name and a tag.");
@@ -116,7 +102,7 @@ describe("an import", () => {
     expect(await chosen()).toEqual(["Nr.", "Pflanze", "Ort"]);
     await field("Tag").selectOption("Gruppe");
     await reads("Ort is not imported: a plant has an id, a name and a tag.");
-    await button("Import 1 plant").click();
+    await click("Import 1 plant");
     await reads("1 plant added.");
     await reads("Ort is not imported: a plant has an id, a name and a tag.");
     // A quoted empty tag is none, unless people say otherwise.
@@ -137,13 +123,10 @@ describe("an import", () => {
   });
 
   it("takes a file that is dropped anywhere on the page, one of several, and says that another is no table", async () => {
-    await place.plant(["1,One,"]);
-    const { page, signIn, sees, reads, button } = await place.visit();
-    await signIn();
-    await sees(["One"]);
-    await drop(page, "plants.pdf", "%PDF-1.7\n1 0 obj\n");
+    const { page, reads, button, drop } = await place.open(["1,One,"]);
+    await drop("plants.pdf", "%PDF-1.7\n1 0 obj\n");
     await reads("plants.pdf cannot be read. The file is a PDF: save the table that it was made from as .xlsx or as CSV.");
-    await drop(page, "dropped.csv", "id;name\n9007199254740993;Dropped\n", ["two.csv"]);
+    await drop("dropped.csv", "id;name\n9007199254740993;Dropped\n", { others: ["two.csv"] });
     await reads("is CSV with 1 plant. Nothing is stored yet.");
     await reads("Only “dropped.csv” was taken: import the others after it.");
     await button("Import 1 plant").waitFor();
@@ -151,15 +134,15 @@ describe("an import", () => {
   });
 
   it("asks before chosen columns are forgotten, by Escape or another file, and not if none were chosen", async () => {
-    const { page, button, field, reads, upload, dialog } = await open();
+    const { page, field, reads, upload, click, drop, leaves } = await open();
     const choose = async () => {
       await upload("plants.csv", "id,name,other\n1,Acer,Maple\n");
       await reads("If you import now: 1 new.");
     };
     await choose();
     await page.keyboard.press("Escape");
-    await dialog.waitFor({ state: "detached" });
-    await button("Import a file").click();
+    await leaves();
+    await click("Import a file");
     await choose();
     await field("Name").selectOption({ label: "other" });
     await reads("Maple");
@@ -170,16 +153,16 @@ describe("an import", () => {
     // This one the browser does not let the page cancel.
     await page.keyboard.press("Escape");
     await reads("Closing forgets the columns that you chose.");
-    await button("Back to the preview").click();
+    await click("Back to the preview");
     expect(await field("Name").locator("option:checked").innerText()).toBe("other");
-    await drop(page, "next.csv", "id,name\n2,Next\n");
+    await drop("next.csv", "id,name\n2,Next\n");
     await reads("Opening “next.csv” forgets the columns that you chose.");
-    await button("Open the file").click();
+    await click("Open the file");
     await reads("next.csv is CSV with 1 plant.");
   });
 
   it("of a workbook is called so, in the search that is shown, and what is saved of it is CSV", async () => {
-    const { button, reads, upload, sees, saves } = await open("/?q=acer");
+    const { button, reads, upload, sees, saves, click } = await open("/?q=acer");
     const rows = [
       ["id", "name"],
       [1, "Acer"],
@@ -187,16 +170,16 @@ describe("an import", () => {
     ];
     await upload("garten.xlsx", makeWorkbook(rows));
     await reads("garten.xlsx is a workbook with 1 plant and 1 line that will be refused. Nothing is stored yet.");
-    await button("Import 1 plant").click();
+    await click("Import 1 plant");
     await reads("1 plant added, 1 refused.");
     const refused = await saves(() => button("Save the refused lines").click());
     expect(refused).toEqual({ name: "refused-garten.csv", text: "id,name\nx,Bad\n" });
-    await button("Done").click();
+    await click("Done");
     await sees(["Acer"]);
   });
 
   it("shows its progress, can be cancelled, keeps the rest from another file, and continues where it stopped", async () => {
-    const { page, button, reads, upload } = await open();
+    const { page, reads, upload, click, drop } = await open();
     let slices = 0;
     const cancelled = Promise.withResolvers<void>();
     await page.route(isSent, async (route) => {
@@ -205,16 +188,16 @@ describe("an import", () => {
     });
     const rows = Array.from({ length: 2_500 }, (_, at) => `${2n ** 53n + BigInt(at)},"Plant\n${at}",bulk`);
     await upload("many.csv", `id,name,tag\r\n${rows.join("\r\n")}`);
-    await button("Import 2,500 plants").click();
+    await click("Import 2,500 plants");
     await reads("1,000 of 2,500");
     expect(await page.getByRole("progressbar").getAttribute("value")).toBe("1000");
-    await button("Cancel").click();
+    await click("Cancel");
     await reads("The import stopped after 1,000 of 2,500 lines. You cancelled it.");
-    await drop(page, "last.csv", "id,name\n3,Last\n");
+    await drop("last.csv", "id,name\n3,Last\n");
     await reads("Opening “last.csv” forgets this import, which stopped before its end.");
-    await button("Back to the result").click();
+    await click("Back to the result");
     cancelled.resolve();
-    await button("Continue").click();
+    await click("Continue");
     // The service may have stored the lines that were on their way when it was cancelled.
     await reads(/^2,500 plants added\.$|^1,500 plants added, 1,000 already there\.$/);
     const exported = await place.exported();
@@ -247,10 +230,7 @@ describe("an import", () => {
 
 describe("an export", () => {
   it("is a file of the kind that people choose, of all that is shown, with a name that says so", async () => {
-    await place.plant(["9007199254740993,Monstera,tropical", "9223372036854775807,=Ginkgo,"]);
-    const { page, signIn, sees, button, choose, saves } = await place.visit();
-    await signIn();
-    await sees(["Monstera", "=Ginkgo"]);
+    const { page, choose, saves, click } = await place.open(["9007199254740993,Monstera,tropical", "9223372036854775807,=Ginkgo,"]);
     for (const { name, ending, text } of [
       { name: "Export CSV", ending: "csv", text: "id,name,tag\n9007199254740993,Monstera,tropical\n9223372036854775807,=Ginkgo,\n" },
       {
@@ -268,9 +248,7 @@ describe("an export", () => {
       expect(saved.name).toMatch(new RegExp(`^plants-\\d{4}-\\d\\d-\\d\\d\\.${ending}$`));
       expect(saved.text).toBe(text);
     }
-    await button(/^tropical/)
-      .first()
-      .click();
+    await click(/^tropical/);
     await page.waitForURL(/tag=tropical/);
     const part = await saves(() => choose("Export CSV"));
     expect([part.name.slice(0, 13), part.text]).toEqual(["found-plants-", "id,name,tag\n9007199254740993,Monstera,tropical\n"]);
@@ -278,9 +256,7 @@ describe("an export", () => {
 
   it("saves nothing if it is refused, breaks off in its middle or its user signs out, and says why", async () => {
     place.expectStatus(503);
-    await place.plant(["1,One,", "2,Two,"]);
-    const { page, signIn, reads, choose } = await place.visit();
-    await signIn();
+    const { page, reads, choose } = await place.open(["1,One,", "2,Two,"]);
     let downloads = 0;
     page.on("download", () => (downloads += 1));
     await page.route("**/plants/export*", (route) => route.fulfill({ status: 503, json: { error: 50301, message: "" } }));

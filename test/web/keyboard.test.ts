@@ -1,5 +1,4 @@
 import { describe, expect, it } from "bun:test";
-import type { Page } from "playwright-core";
 import { findViolations } from "../support/web/axe.ts";
 import { usePlace } from "../support/web/place.ts";
 
@@ -8,25 +7,17 @@ const place = usePlace();
 const PLANTS = ["9007199254740993,Monstera deliciosa,tropical", "9007199254740994,Ginkgo biloba,tree", "9223372036854775807,Untagged,"];
 const NAMES = ["Monstera deliciosa", "Ginkgo biloba", "Untagged"];
 
-/** The element with the focus, by its kind and name. */
-function focused(page: Page): Promise<string> {
-  return page.evaluate<string>(`(() => {
-    const { tagName, id, title, ariaLabel, textContent } = document.activeElement;
-    return tagName === "INPUT" ? tagName : id === "plants" ? tagName + "#" + id : tagName + " " + (ariaLabel || title || textContent);
-  })()`);
-}
-
 describe("with the keyboard alone", () => {
   it("people sign in, go through the rows, change a plant, delete it, bring it back and search", async () => {
     await place.plant(PLANTS);
-    const { page, sees, reads, field, dialog } = await place.visit();
+    const { page, sees, reads, field, leaves, focused } = await place.visit();
     const { keyboard } = page;
     /** Presses a key so many times, and says what has the focus then. */
     async function press(key: string, times = 1): Promise<string> {
       for (let at = 0; at < times; at += 1) await keyboard.press(key);
-      return focused(page);
+      return focused();
     }
-    expect(await focused(page)).toBe("INPUT");
+    expect(await focused()).toBe("INPUT");
     await keyboard.type(place.service.token);
     await press("Enter");
     await sees(NAMES);
@@ -43,8 +34,8 @@ describe("with the keyboard alone", () => {
     await press("Enter");
     await reads("Edit plant");
     await press("Escape");
-    await dialog.waitFor({ state: "detached" });
-    expect(await focused(page)).toBe("A Ginkgo biloba");
+    await leaves();
+    expect(await focused()).toBe("A Ginkgo biloba");
     await press("ArrowUp");
     expect(await press("Tab")).toBe("BUTTON Show only tropical");
     expect(await press("Tab")).toBe("BUTTON Edit Monstera deliciosa");
@@ -56,14 +47,14 @@ describe("with the keyboard alone", () => {
     await press("Enter");
     await sees(["Monstera deliciosa", "Ginkgo", "Untagged"]);
     // The focus is back where it was.
-    expect(await focused(page)).toBe("BUTTON Edit Ginkgo");
+    expect(await focused()).toBe("BUTTON Edit Ginkgo");
     await press("Tab");
     await press("Enter");
     await sees(["Monstera deliciosa", "Untagged"]);
-    expect(await focused(page)).toBe("BUTTON Undo");
+    expect(await focused()).toBe("BUTTON Undo");
     await press("Enter");
     await sees(["Monstera deliciosa", "Ginkgo", "Untagged"]);
-    expect(await focused(page)).toBe("SECTION#plants");
+    expect(await focused()).toBe("SECTION#plants");
     await press("/");
     await keyboard.type("monst");
     await sees(["Monstera deliciosa"]);
@@ -71,14 +62,11 @@ describe("with the keyboard alone", () => {
   });
 
   it("the focus never gets lost: it stays on the plants when what has it goes, in a dialog, and in menus until Escape", async () => {
-    await place.plant(PLANTS);
-    const { page, signIn, button, box, field, sees, reads, choose, dialog } = await place.visit("/?tag=tree");
-    await signIn();
-    await sees(["Ginkgo biloba"]);
+    const { page, button, box, field, sees, reads, choose, click, leaves, focused } = await place.open(PLANTS, { path: "/?tag=tree" });
     async function press(name: string): Promise<void> {
       await button(name).press("Enter");
       await button(name).waitFor({ state: "detached" });
-      expect(await focused(page)).toBe("SECTION#plants");
+      expect(await focused()).toBe("SECTION#plants");
     }
     await box("Ginkgo biloba").check();
     await press("Clear the selection");
@@ -88,19 +76,18 @@ describe("with the keyboard alone", () => {
     await press("Show all plants");
     await sees(NAMES);
     await choose("Tokens");
-    await button("New token").click();
-    await button("Back").click();
+    await click("New token", "Back");
     await reads("Anyone who has a token");
-    expect(await focused(page)).toBe("H2 Tokens");
+    expect(await focused()).toBe("H2 Tokens");
     await page.keyboard.press("Escape");
-    await dialog.waitFor({ state: "detached" });
+    await leaves();
     await button("Export").focus();
     await page.keyboard.press("Enter");
     await page.keyboard.press("ArrowDown");
-    expect(await focused(page)).toBe("BUTTON Export for a spreadsheet");
+    expect(await focused()).toBe("BUTTON Export for a spreadsheet");
     await page.keyboard.press("Escape");
     await button("Export CSV").waitFor({ state: "hidden" });
-    expect(await focused(page)).toBe("BUTTON Export");
+    expect(await focused()).toBe("BUTTON Export");
     await button("Settings").focus();
     await page.keyboard.press("Enter");
     await button("Sign out").focus();
@@ -111,7 +98,7 @@ describe("with the keyboard alone", () => {
 
 it("axe finds no violation, in light and dark, in the main views, and a screen reader gets the table", async () => {
   await place.plant(PLANTS);
-  const { page, signIn, sees, button, paste, reads, choose, dialog } = await place.visit();
+  const { page, signIn, sees, paste, reads, choose, click, leaves } = await place.visit();
   const found: Record<string, string[]> = { "the sign-in": await findViolations(page) };
   const look = async (view: string) => (found[view] = await findViolations(page));
   await signIn();
@@ -121,16 +108,15 @@ it("axe finds no violation, in light and dark, in the main views, and a screen r
   expect(await table.getAttribute("aria-rowcount")).toBe("4");
   expect(await table.getByRole("columnheader").allInnerTexts()).toEqual(["Selected", "Id Newest", "Name", "Tag", "Change"]);
   expect(await table.getByRole("row").nth(1).getByRole("cell").nth(1).innerText()).toBe("9007199254740993");
-  await button("Add plant").click();
-  await button("Save").click();
+  await click("Add plant", "Save");
   await reads("The plant needs a name");
   await look("adding a plant, with a problem");
-  await button("Cancel").click();
+  await click("Cancel");
   await paste("id,name\n9007199254740993,Other\nx,Bad\n");
   await reads("If you import now: 2 refused.");
   await look("the preview of a file");
   await page.keyboard.press("Escape");
-  await dialog.waitFor({ state: "detached" });
+  await leaves();
   await choose("Tokens");
   await reads("plants:read, plants:write, admin");
   await look("the tokens");

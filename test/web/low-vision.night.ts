@@ -37,10 +37,7 @@ describe("where colours are forced, people still see", () => {
   const FORCED = { forcedColors: "active" } as const;
 
   it("that tags can be pressed, and how many plants each has", async () => {
-    await place.plant(PLANTS);
-    const visit = await place.visit("/", FORCED);
-    await visit.signIn();
-    await visit.sees(["Acer", "Rosa", "Tilia"]);
+    const visit = await place.open(PLANTS, { ...FORCED });
     expect((await look(visit, "td .chip")).map(({ border }) => border)).toEqual([true, true, true]);
     // Tags are counted in a request of their own.
     await visit.page.locator(".tag-bars-track span").nth(1).waitFor({ state: "attached" });
@@ -51,13 +48,12 @@ describe("where colours are forced, people still see", () => {
   });
 
   it("how far an import is", async () => {
-    const visit = await place.visit("/", FORCED);
-    await visit.signIn();
+    const visit = await place.open([], { ...FORCED });
     await visit.paste("id,name\n1,Acer\n");
     await visit.reads("If you import now: 1 new.");
     // Never answered.
     await visit.page.route("**/plants/import*", () => {});
-    await visit.button("Import 1 plant").click();
+    await visit.click("Import 1 plant");
     await visit.reads("0 of 1");
     expect(await look(visit, "progress")).toMatchObject([{ border: true }]);
     // The dialog may not have come to rest yet.
@@ -75,12 +71,10 @@ describe("on a screen of 1280x1024 pixels that is enlarged", () => {
     { times: "five times", width: 256, height: 205 },
   ]) {
     it(`${times}, more than half of the window is for the plants, whatever is told or selected, and nothing is wider`, async () => {
-      await place.plant(PLANTS);
-      const visit = await place.visit("/", { viewport: { width, height } });
-      const { page, signIn, button, reads } = visit;
-      await signIn();
+      const visit = await place.open(PLANTS, { viewport: { width, height } });
+      const { page, button, reads, click } = visit;
       await page.getByRole("checkbox", { name: "Select Acer" }).click();
-      await button("Delete Rosa").click();
+      await click("Delete Rosa");
       await reads("“Rosa” will be deleted in");
       const [docked, wide] = await page.evaluate<[number, number]>(
         `[[...document.querySelectorAll(".dock")].reduce((sum, { offsetHeight }) => sum + offsetHeight, 0), document.documentElement.scrollWidth]`,
@@ -101,9 +95,10 @@ describe("on a screen that is enlarged four times", () => {
   const ENLARGED = { viewport: { width: 320, height: 256 } } as const;
 
   it("the tag that is shown alone is read, not cut, and each column keeps its heading for screen readers", async () => {
-    await place.plant(Array.from({ length: 700 }, (_, id) => `${id},Acer ${id},herbs`));
-    const { page, signIn, reads } = await place.visit("/?tag=herbs", ENLARGED);
-    await signIn();
+    const { page, reads } = await place.open(
+      Array.from({ length: 700 }, (_, id) => `${id},Acer ${id},herbs`),
+      { path: "/?tag=herbs", ...ENLARGED },
+    );
     await reads("700 plants found.");
     const [inner, outer] = await page.evaluate<[number, number]>(
       "(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth])(document.querySelector('.toolbar-found .chip'))",
@@ -115,9 +110,7 @@ describe("on a screen that is enlarged four times", () => {
   });
 
   it("the name that has the focus has a ring around it, however long it is", async () => {
-    await place.plant([`1,${"Acer ".repeat(30)},tree`]);
-    const visit = await place.visit("/", ENLARGED);
-    await visit.signIn();
+    const visit = await place.open([`1,${"Acer ".repeat(30)},tree`], { ...ENLARGED });
     await visit.page.getByRole("checkbox", { name: /^Select Acer/ }).focus();
     const [before] = await coloursOf(visit, ".plant-row-name", [0]);
     await visit.page.keyboard.press("Tab");
@@ -148,19 +141,19 @@ describe("where people ask for more contrast", () => {
     it(`all words stand out as WCAG's level AAA asks for, and edges as words do, ${colorScheme}`, async () => {
       await place.plant(PLANTS);
       const visit = await place.visit("/", { contrast: "more", colorScheme });
-      const { page, signIn, sees, button, field, reads } = visit;
+      const { page, signIn, sees, button, field, reads, click } = visit;
       const found = await runAxe(page, PALE);
       await signIn();
       await sees(["Acer", "Rosa", "Tilia"]);
       found.push(...(await runAxe(page, PALE)));
-      await button(/^tree/).first().click();
+      await click(/^tree/);
       await sees(["Acer", "Tilia"]);
       await page.getByRole("checkbox", { name: "Select Acer" }).click();
       await button("Delete selected").waitFor();
       found.push(...(await runAxe(page, PALE)));
-      await button("Add plant").click();
+      await click("Add plant");
       await field("Name").fill("");
-      await button("Save").click();
+      await click("Save");
       await reads("The plant needs a name");
       found.push(...(await runAxe(page, PALE)));
       expect(found).toEqual([]);

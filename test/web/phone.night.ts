@@ -3,7 +3,6 @@ import type { Page } from "playwright-core";
 import { until } from "../support/until.ts";
 import { rowsOf } from "../support/web/garden.ts";
 import { usePlace } from "../support/web/place.ts";
-import { settle } from "../support/web/settle.ts";
 
 const place = usePlace();
 
@@ -26,9 +25,7 @@ async function middleOf(page: Page): Promise<number> {
 describe("on a phone that is turned", () => {
   for (const isMobile of [true, false]) {
     it(`the same plant stays in the middle of the list, there and back, where the browser ${isMobile ? "moves the page by itself" : "leaves the page alone"}`, async () => {
-      await place.plant(rowsOf(1_000));
-      const { page, signIn, reads } = await place.visit("/", { ...PHONE, isMobile });
-      await signIn();
+      const { page, reads, settle } = await place.open(rowsOf(1_000), { ...PHONE, isMobile });
       await reads("The first 600 are here");
       await page.evaluate("scrollTo(0, 20_000)");
       await reads("1,000 plants.");
@@ -37,7 +34,7 @@ describe("on a phone that is turned", () => {
       for (const size of [LANDSCAPE, PORTRAIT]) {
         await page.setViewportSize(size);
         await page.waitForFunction(`innerWidth === ${size.width}`);
-        await settle(page);
+        await settle();
         expect(Math.abs((await middleOf(page)) - before)).toBeLessThan(0.2);
       }
     });
@@ -52,23 +49,21 @@ const SMALL = `[...document.querySelectorAll("input:not([type=checkbox], [type=f
 describe("where people type with their fingers", () => {
   for (const viewport of [PORTRAIT, LANDSCAPE, { width: 820, height: 1180 }]) {
     it(`no browser zooms in on what they touch, ${viewport.width} pixels wide`, async () => {
-      const { page, signIn, button, field, reads, choose } = await place.visit("/", { ...PHONE, viewport });
+      const { page, signIn, field, reads, choose, click } = await place.visit("/", { ...PHONE, viewport });
       const found: string[] = await page.evaluate(SMALL);
       const look = async () => found.push(...(await page.evaluate<string[]>(SMALL)));
       await signIn();
-      await button("Add a plant").click();
-      await button("Choose the id").click();
+      await click("Add a plant", "Choose the id");
       await look();
-      await button("Cancel").click();
-      await button("Import a file").click();
+      await click("Cancel", "Import a file");
       await field("Or paste the rows").fill("Name;Place\nAcer;Jena\n");
       await look();
-      await button("Preview the rows").click();
+      await click("Preview the rows");
       await reads("If you import now: 1 new.");
       await look();
       await page.goBack();
       await choose("Tokens");
-      await button("New token").click();
+      await click("New token");
       await field("Days until it expires").waitFor();
       await look();
       expect(found).toEqual([]);
@@ -98,15 +93,13 @@ describe("where the keyboard of a phone makes the window low", () => {
   const LOW = { width: 360, height: 300 };
 
   it("the search box stays in sight in the middle of the list", async () => {
-    await place.plant(rowsOf(300));
-    const { page, signIn, reads, field, rows } = await place.visit("/", PHONE);
-    await signIn();
+    const { page, reads, field, rows, settle } = await place.open(rowsOf(300), { ...PHONE });
     await reads(/^300 plants\.$/);
     await page.evaluate("scrollTo(0, 5_000)");
     await field("Search names").tap();
     await page.setViewportSize(LOW);
     await until("it is so on the page", () => page.evaluate<boolean>("innerHeight === 300"));
-    await settle(page);
+    await settle();
     expect((await field("Search names").boundingBox())!.y).toBeWithin(0, 100);
     await page.keyboard.type("Plant 77");
     await reads("1 plant found.");
@@ -114,8 +107,7 @@ describe("where the keyboard of a phone makes the window low", () => {
   });
 
   it("all of a form can be reached, and what is typed stays when the phone is turned", async () => {
-    const { page, signIn, button, field } = await place.visit("/", PHONE);
-    await signIn();
+    const { page, button, typed } = await place.open([], { ...PHONE });
     await button("Add a plant").tap();
     await page.keyboard.type("Acer");
     for (const size of [LOW, LANDSCAPE, PORTRAIT]) {
@@ -125,7 +117,7 @@ describe("where the keyboard of a phone makes the window low", () => {
       const { y, height } = (await button("Save").boundingBox())!;
       expect(y + height).toBeLessThan(size.height);
     }
-    expect(await field("Name").inputValue()).toBe("Acer");
+    expect(await typed("Name")).toBe("Acer");
     await button("Save").tap();
     await button("Edit Acer").waitFor();
   });

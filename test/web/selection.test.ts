@@ -1,5 +1,4 @@
 import { describe, expect, it } from "bun:test";
-import { hold, asks } from "../support/web/hold.ts";
 import { rowsOf } from "../support/web/garden.ts";
 import { usePlace } from "../support/web/place.ts";
 import type { Visit } from "../support/web/visit.ts";
@@ -9,16 +8,13 @@ const place = usePlace();
 const TEN = rowsOf(10, (id) => (id % 2 === 1 ? "tree" : ""));
 
 async function open(rows: readonly string[] = TEN, width = 1280): Promise<Visit> {
-  await place.plant(rows);
-  const visit = await place.visit("/", { viewport: { width, height: 740 } });
-  await visit.signIn();
-  await visit.rows.first().waitFor();
+  const visit = await place.open(rows, { viewport: { width, height: 740 } });
   return visit;
 }
 
 describe("selected plants", () => {
   it("get a tag, lose it when that is left empty, and are as before after an undo, even after a reload", async () => {
-    const { page, box, setTag, button, reads } = await open();
+    const { page, box, setTag, reads, click } = await open();
     const before = await place.stored();
     await box("Plant 2").click();
     await box("Plant 5").click({ modifiers: ["Shift"] });
@@ -27,18 +23,18 @@ describe("selected plants", () => {
     await reads("Set the tag of 4 plants to “herb”.");
     expect((await place.stored("tag=herb")).map(({ id }) => id)).toEqual([2, 3, 4, 5]);
     await page.reload();
-    await button("Undo").click();
+    await click("Undo");
     await reads("Restored 4 plants.");
     expect(await place.stored()).toEqual(before);
     await box("Plant 1").click();
-    await button("Set tag").click();
+    await click("Set tag");
     await reads("Leave it empty to remove the tag.");
     await page.keyboard.press("Enter");
     await reads("Removed the tag from “Plant 1”.");
   });
 
   it("are deleted together, with an undo before and after", async () => {
-    const { page, box, boxes, button, reads, sees, passUndo } = await open();
+    const { page, box, boxes, button, reads, sees, passUndo, click } = await open();
     const before = await place.stored();
     const names = before.map(({ name }) => name);
     await page.clock.install();
@@ -46,7 +42,7 @@ describe("selected plants", () => {
       await boxes.click();
       await box("Plant 1").click();
       await reads("9 plants selected");
-      await button("Delete selected").click();
+      await click("Delete selected");
       await sees(["Plant 1"]);
       await reads("9 plants will be deleted in 8 seconds.");
       expect(await button("Set tag").count()).toBe(0);
@@ -55,7 +51,7 @@ describe("selected plants", () => {
         await reads("Deleted 9 plants.");
         expect(await place.stored()).toHaveLength(1);
       }
-      await button("Undo").click();
+      await click("Undo");
       await sees(names);
     }
     await reads("Restored 9 plants.");
@@ -80,10 +76,10 @@ describe("selected plants", () => {
   });
 
   it("are those of the view that is shown, never of the one before", async () => {
-    const { page, box, button, reads, sees } = await open();
+    const { page, box, reads, sees, click, hold } = await open();
     await box("Plant 1").click();
-    const list = await hold(page, asks("GET", /^\/plants\?.*tag=tree/));
-    await button(/^tree/).first().click();
+    const list = await hold("GET", /^\/plants\?.*tag=tree/);
+    await click(/^tree/);
     await list.came;
     // The plants of before are still there.
     await box("Plant 2").click();
@@ -94,9 +90,7 @@ describe("selected plants", () => {
   });
 
   it("of a token that may only read can be saved, and nothing else", async () => {
-    await place.plant(TEN);
-    const { page, signIn, box, button } = await place.visit();
-    await signIn((await place.makeToken(["plants:read"])).token);
+    const { page, box, button } = await place.open(TEN, { token: (await place.makeToken(["plants:read"])).token });
     await box("Plant 1").click();
     const bar = page.getByRole("region", { name: "Selected plants" });
     expect(await bar.getByRole("button").allInnerTexts()).toEqual(["Select all", "Save CSV", "Save NDJSON", "Save for a spreadsheet", ""]);
@@ -105,25 +99,22 @@ describe("selected plants", () => {
 });
 
 it("a tag is renamed everywhere, after a warning that is not of a tag typed before, and its dialog closes with Back", async () => {
-  const { page, button, field, dialog, reads, address } = await open(["1,Acer,tre", "2,Salix,tree"]);
-  await button(/^tre\b/)
-    .first()
-    .click();
-  await button("Rename this tag…").click();
+  const { page, field, reads, address, click, leaves, hold } = await open(["1,Acer,tre", "2,Salix,tree"]);
+  await click(/^tre\b/, "Rename this tag…");
   await field("Tag").fill("tree ");
   await reads("1 plant has this tag already: you will not be able to tell it apart from these.");
-  const count = await hold(page, asks("GET", /^\/plants\/count\?tag=trees/));
+  const count = await hold("GET", /^\/plants\/count\?tag=trees/);
   await field("Tag").fill("trees");
   await count.came;
   expect(await page.getByText("has this tag already").count()).toBe(0);
   count.release();
   await page.goBack();
-  await dialog.waitFor({ state: "detached" });
+  await leaves();
   expect(address()).toBe("/?tag=tre");
-  await button("Rename this tag…").click();
+  await click("Rename this tag…");
   await reads("What you typed before is back.");
   await field("Tag").fill("tree");
-  await button("Rename everywhere").click();
+  await click("Rename everywhere");
   await reads("Set the tag of “Acer” to “tree”.");
   await reads("2 plants found.");
   expect(address()).toBe("/?tag=tree");

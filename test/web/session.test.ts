@@ -223,11 +223,11 @@ describe("where a browser keeps nothing for pages", () => {
   ] as const)
     it(`as it ${what}, a sign-in lasts as long as the page, and none that stays is offered`, () => {
       for (const name of ["localStorage", "sessionStorage"]) Object.defineProperty(globalThis, name, property);
-      const tab = modules.createSession(modules.tabStorage() as object, undefined);
+      const tab = modules.createSession(modules.tabStorage(), undefined);
       expect([tab.canRemember, modules.deviceStorage()]).toEqual([false, undefined]);
       tab.signIn(MINE, WHO);
       expect(tab.state.get()).toMatchObject({ kind: "in", token: MINE });
-      expect(modules.createSession(modules.tabStorage() as object).state.get()).toMatchObject({ kind: "in", token: MINE });
+      expect(modules.createSession(modules.tabStorage()).state.get()).toMatchObject({ kind: "in", token: MINE });
       tab.signOut();
       for (const name of ["localStorage", "sessionStorage"])
         Object.defineProperty(globalThis, name, { value: undefined, writable: true, configurable: true });

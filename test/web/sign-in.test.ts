@@ -15,16 +15,16 @@ describe("signing in", () => {
   it("keeps the token only for this tab, hides it, and takes the next one after a wrong one", async () => {
     place.expectStatus(401);
     const visit = await place.visit();
-    const { page, signIn, button, field, address, reads } = visit;
+    const { page, signIn, field, address, reads, click } = visit;
     await field("Token").fill("plant_wrong");
     const security = () => page.evaluate<string>("getComputedStyle(document.querySelector('input')).webkitTextSecurity");
     expect(await security()).toBe("disc");
-    await button("Show").click();
+    await click("Show");
     expect(await security()).toBe("none");
-    await button("Sign in").click();
+    await click("Sign in");
     await reads("The service does not accept this token: it is mistyped, has expired or was revoked.");
     await field("Token").fill("two words");
-    await button("Sign in").click();
+    await click("Sign in");
     await reads("That is not a token");
     await signIn(`Authorization: Bearer ${place.service.token}\n`);
     await reads("Nothing grows here yet");
@@ -37,11 +37,11 @@ describe("signing in", () => {
 
   it("lasts beyond the tab if asked to, in all tabs, until you sign out in one of them, which forgets what is typed", async () => {
     const visit = await place.visit();
-    const { page, signIn, reads, field, button, enter, openTab } = visit;
+    const { page, signIn, reads, field, enter, openTab, click } = visit;
     await page.getByLabel("Stay signed in on this device").check();
     await reads("The browser keeps the token until you sign out, and anyone who uses it can do what you can.");
     await signIn();
-    await button("Add a plant").click();
+    await click("Add a plant");
     await enter({ Name: "Acer" });
     const other = await openTab();
     await other.reads("Nothing grows here yet");
@@ -56,43 +56,45 @@ describe("signing in", () => {
     place.expectStatus(401);
     await place.plant(["1,Monstera deliciosa,tropical", "2,Ginkgo biloba,tree"]);
     const short = await place.makeToken(["plants:read", "plants:write"]);
-    const { page, signIn, field, reads, sees, paste, button, enter, dialog, address } = await place.visit("/?tag=tropical");
-    await signIn(short.token);
+    const { page, signIn, field, reads, sees, paste, enter, dialog, address, click } = await place.open([], {
+      path: "/?tag=tropical",
+      token: short.token,
+    });
     await sees(["Monstera deliciosa"]);
     await paste("id,name\n7,Tilia\n");
     await reads("If you import now: 1 new.");
     await place.revoke(short);
     await place.put(1, { name: "Monstera", tag: "tropical" });
-    await button("Import 1 plant").click();
+    await click("Import 1 plant");
     await reads("The service no longer accepts this token: it has expired or was revoked.");
     // Escape does not get past it.
     for (let times = 0; times < 3; times += 1) await page.keyboard.press("Escape");
     await signIn();
     await field("Token").waitFor({ state: "detached" });
-    await button("Continue").click();
+    await click("Continue");
     await reads("1 plant added.");
     await dialog.getByRole("button", { name: "Done" }).click();
     // The list may have been old for hours.
     await sees(["Monstera"]);
     expect(address()).toBe("/?tag=tropical");
-    await button("Edit Monstera").click();
+    await click("Edit Monstera");
     await enter({ Name: "Monstera adansonii" });
-    await button("Save").click();
+    await click("Save");
     await sees(["Monstera adansonii"]);
   });
 
   it("is not asked for behind what is typed once another tab signs out after the token has ended", async () => {
     place.expectStatus(401);
     const short = await place.makeToken(["plants:read", "plants:write"]);
-    const { page, signIn, field, button, enter, openTab } = await place.visit();
+    const { page, signIn, field, enter, openTab, click } = await place.visit();
     await page.getByLabel("Stay signed in on this device").check();
     await signIn(short.token);
-    await button("Add a plant").click();
+    await click("Add a plant");
     const other = await openTab();
     await other.button("Settings").click();
     await enter({ Name: "Ginkgo" });
     await place.revoke(short);
-    await button("Save").click();
+    await click("Save");
     await page.getByRole("dialog", { name: "Sign in again" }).waitFor();
     await other.button("Sign out").click();
     await page.getByRole("dialog").first().waitFor({ state: "detached" });
@@ -102,19 +104,18 @@ describe("signing in", () => {
 
   it("can be undone while the service is too busy to say who is signed in, and goes on when it is not", async () => {
     place.expectStatus(503);
-    const visit = await place.visit();
-    const { page, signIn, reads, field, button } = visit;
-    await signIn();
+    const visit = await place.open();
+    const { page, reads, field, click } = visit;
     await reads("Nothing grows here yet");
     await page.route("**/session", (route) => route.fulfill({ status: 503, json: { error: 50301, message: "" } }));
     await page.reload();
     await reads("The service cannot reach its store");
     await page.unrouteAll({ behavior: "ignoreErrors" });
-    await button("Try again").click();
+    await click("Try again");
     await reads("Nothing grows here yet");
     await page.route("**/session", (route) => route.fulfill({ status: 503, json: { error: 50301, message: "" } }));
     await page.reload();
-    await button("Sign out").click();
+    await click("Sign out");
     await field("Token").waitFor();
     // A mark, that this token is signed out.
     expect(await kept(visit)).toEqual({ ...NOTHING, local: 1 });
@@ -124,9 +125,9 @@ describe("signing in", () => {
 // A refused request logs an error in the browser's console, which fails the test: the page must not send one.
 describe("the page of a token", () => {
   /** Which kinds of buttons the page has, anywhere. */
-  async function offered({ page, button }: Visit): Promise<readonly string[]> {
+  async function offered({ page, click }: Visit): Promise<readonly string[]> {
     const isBehindDialog = (await page.getByRole("dialog").count()) > 0;
-    if (!isBehindDialog) await button("Settings").click();
+    if (!isBehindDialog) await click("Settings");
     const kinds = ["Add", "Edit", "Delete", "Import", "Export", "Tokens"];
     const counts = await Promise.all(kinds.map((kind) => page.getByRole("button", { name: new RegExp(`^${kind}`) }).count()));
     await page.keyboard.press(isBehindDialog ? "Shift" : "Escape");
@@ -134,8 +135,7 @@ describe("the page of a token", () => {
   }
 
   async function visitWith(scopes: readonly string[]): Promise<Visit> {
-    const visit = await place.visit();
-    await visit.signIn((await place.makeToken(scopes, 30)).token);
+    const visit = await place.open([], { token: (await place.makeToken(scopes, 30)).token });
     return visit;
   }
 
@@ -161,16 +161,16 @@ describe("the page of a token", () => {
 
   it("that may only write adds and imports plants, and requests none", async () => {
     const visit = await visitWith(["plants:write"]);
-    const { page, button, enter, paste, reads } = visit;
+    const { page, button, enter, paste, reads, click } = visit;
     await page.clock.install();
     await reads("It can add and import plants.");
     expect(await offered(visit)).toEqual(["Add", "Import"]);
-    await button("Add a plant").click();
+    await click("Add a plant");
     await enter({ Name: "Monstera" });
-    await button("Save").click();
+    await click("Save");
     await reads("“Monstera” is saved.");
     await paste("id,name\n2,Ginkgo\n");
-    await button("Import 1 plant").click();
+    await click("Import 1 plant");
     await reads("1 plant added");
     // Tags are counted again six seconds after a change, for those who may see them.
     await page.clock.fastForward(7000);
@@ -181,12 +181,12 @@ describe("the page of a token", () => {
 
   it("that may only manage tokens begins with them, and offers nothing else", async () => {
     const visit = await visitWith(["admin"]);
-    const { button, reads, dialog } = visit;
+    const { reads, dialog, click } = visit;
     await dialog.locator("tbody tr").first().waitFor();
-    await button("Done").click();
+    await click("Done");
     await reads("It can create and revoke tokens.");
     expect(await offered(visit)).toEqual(["Tokens"]);
-    await button("Manage tokens").click();
+    await click("Manage tokens");
     await dialog.locator("tbody tr").first().waitFor();
   });
 });

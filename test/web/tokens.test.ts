@@ -6,8 +6,7 @@ import type { Visit } from "../support/web/visit.ts";
 const place = usePlace();
 
 async function open(): Promise<Visit> {
-  const visit = await place.visit("/", { permissions: ["clipboard-read", "clipboard-write"], hasTouch: true });
-  await visit.signIn();
+  const visit = await place.open([], { permissions: ["clipboard-read", "clipboard-write"], hasTouch: true });
   await visit.choose("Tokens");
   await visit.dialog.locator("tbody tr").first().waitFor();
   return visit;
@@ -15,19 +14,19 @@ async function open(): Promise<Visit> {
 
 describe("tokens", () => {
   it("are created with chosen scopes and an end, shown once, copied, kept from Escape and Back, and revoked", async () => {
-    const { page, button, field, enter, reads, dialog, choose } = await open();
+    const { page, enter, reads, dialog, choose, click, typed } = await open();
     const rows = dialog.locator("tbody tr");
-    await button("New token").click();
+    await click("New token");
     await enter({ Name: "Anna's phone", "Days until it expires": "30" });
     await page.getByLabel("add, change, delete and import plants").uncheck();
-    await button("Create token").click();
-    const secret = await field("The new token").inputValue();
+    await click("Create token");
+    const secret = await typed("The new token");
     expect(secret).toMatch(/^plant_[0-9A-Za-z]{38}$/);
     for (let times = 0; times < 3; times += 1) await page.keyboard.press("Escape");
     await page.goBack();
     await page.waitForURL(/#tokens$/);
-    expect(await field("The new token").inputValue()).toBe(secret);
-    await button("Copy").click();
+    expect(await typed("The new token")).toBe(secret);
+    await click("Copy");
     await reads("Copied.");
     await page.waitForFunction(`navigator.clipboard.readText().then((text) => text === "${secret}")`);
     await rows.getByText("Anna's phone").waitFor();
@@ -35,12 +34,11 @@ describe("tokens", () => {
     const ask = async (method: string) =>
       (await fetch(`${place.service.url}/plants/1`, { method, headers: { authorization: `Bearer ${secret}` } })).status;
     expect([await ask("GET"), await ask("DELETE")]).toEqual([404, 403]);
-    await button("Done").click();
+    await click("Done");
     await choose("Tokens");
     await rows.first().waitFor();
     expect(await dialog.getByText(secret).count()).toBe(0);
-    await button("Revoke Anna's phone").click();
-    await button("Revoke for good? Anna's phone").click();
+    await click("Revoke Anna's phone", "Revoke for good? Anna's phone");
     await reads(/^revoked [A-Z][a-z]+ \d+/);
     await Bun.sleep(700);
     expect(await ask("GET")).toBe(401);

@@ -2,7 +2,7 @@ import { afterAll, expect, it } from "bun:test";
 import { startBrowser } from "../support/browser.ts";
 import { startTestService } from "../support/service.ts";
 import { builtPage } from "../support/web/built-page.ts";
-import { toVisit } from "../support/web/visit.ts";
+import { Visit } from "../support/web/visit.ts";
 
 const NAMES = ["Acer", "Ficus"];
 const web = await builtPage();
@@ -28,7 +28,7 @@ afterAll(() => Promise.all([browser.close(), origin.stop(true), green.stop(), bl
 it("the page works under a path, also the import, and keeps its token and its undo from the service under another path of its origin", async () => {
   for (const service of [green, blue]) for (const name of NAMES) await service.post(`{"id":${name.length},"name":"${name}","tag":"tree"}`);
   const page = await browser.newPage();
-  const { button, field, reads, sees } = toVisit(page, green.token);
+  const { button, field, reads, sees } = new Visit(page, green.token);
   const signIn = async (path: string, token: string) => {
     await page.goto(`${origin.url.href}${path}/`);
     await field("Token").fill(token);

@@ -4,48 +4,38 @@ import type { TestService } from "../service.ts";
 
 type StoredPlant = Readonly<{ id: number; name: string; tag?: string }>;
 
-/** What other people, and tests, do at a service while a page shows it. */
-export type Garden = Readonly<{
-  /** Imports plants as CSV with the columns id, name, tag. */
-  plant: (rows: readonly string[]) => Promise<void>;
-  /** The plants that are stored. */
-  stored: (query?: string) => Promise<readonly StoredPlant[]>;
-  /** All plants that are stored, as NDJSON. */
-  exported: () => Promise<string>;
-  /** Somebody else changes a plant. */
-  put: (id: bigint | number, plant: Readonly<{ name: string; tag?: string }>) => Promise<void>;
-  /** Somebody else deletes a plant. */
-  remove: (id: bigint | number) => Promise<void>;
-  makeToken: (scopes: readonly string[], days?: number, name?: string) => Promise<Schemas["CreatedToken"]>;
-  /** Returns once the service, which remembers a token for half a second, refuses it. */
-  revoke: (token: Readonly<{ id: string }>) => Promise<void>;
-}>;
-
+/** The service remembers a token that was revoked for half a second. */
 const REMEMBERED_MS = 700;
 
-/** The garden of the service that runs now. */
-export function toGarden(running: () => TestService): Garden {
+/** What other people, and tests, do at the service that runs now, while a page shows it. */
+export function toGarden(running: () => TestService) {
   const json = { "content-type": "application/json" };
   return {
-    async plant(rows) {
+    /** Imports plants as CSV with the columns id, name, tag. */
+    async plant(rows: readonly string[]): Promise<void> {
       const body = `id,name,tag\n${rows.join("\n")}\n`;
       const response = await running().request("/plants/import", { method: "POST", body, headers: { "content-type": "text/csv" } });
       expect(await response.json()).toMatchObject({ created: rows.length });
     },
+    /** The plants that are stored. */
     stored: async (query = "limit=1000") => (await running().request(`/plants?${query}`)).json() as Promise<readonly StoredPlant[]>,
+    /** All plants that are stored, as NDJSON. */
     exported: async () => (await running().request("/plants/export")).text(),
-    async put(id, plant) {
+    /** Someone else changes a plant. */
+    async put(id: bigint | number, plant: Readonly<{ name: string; tag?: string }>): Promise<void> {
       const init = { method: "PUT", body: JSON.stringify(plant), headers: json };
       expect((await running().request(`/plants/${id}`, init)).ok).toBe(true);
     },
-    async remove(id) {
+    /** Someone else deletes a plant. */
+    async remove(id: bigint | number): Promise<void> {
       expect((await running().request(`/plants/${id}`, { method: "DELETE" })).status).toBe(204);
     },
-    async makeToken(scopes, days, name = "somebody") {
+    async makeToken(scopes: readonly string[], days?: number, name = "somebody") {
       const init = { method: "POST", body: JSON.stringify({ name, scopes, days }), headers: json };
       return (await running().request("/tokens", init)).json() as Promise<Schemas["CreatedToken"]>;
     },
-    async revoke({ id }) {
+    /** Returns once the service refuses the token. */
+    async revoke({ id }: Readonly<{ id: string }>): Promise<void> {
       expect((await running().request(`/tokens/${id}`, { method: "DELETE" })).status).toBe(204);
       await Bun.sleep(REMEMBERED_MS);
     },

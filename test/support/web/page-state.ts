@@ -6,24 +6,24 @@ import { startTestService } from "../service.ts";
 import type { TestService } from "../service.ts";
 import { until } from "../until.ts";
 import { toGarden } from "./garden.ts";
-import type { Garden } from "./garden.ts";
 
 // The page without a browser: its state modules, put together as web/index.tsx does, with a real service. What they decide
 // needs no browser, and can be met at moments for which a browser does not wait.
 
 export type View = Readonly<{ q: string; tag: string | null | undefined; sort: Sort }>;
-type State<Value> = Readonly<{ get: () => Value; watch: (listener: () => void) => () => void }>;
+type State<Value> = Readonly<{ get: () => Value; set: (value: Value) => void; watch: (listener: () => void) => () => void }>;
 type Change = Readonly<{ before: Plant | undefined; after: Plant | undefined }>;
+type Note = (before: Plant | undefined, after: Plant | undefined) => void;
 type Who = Readonly<{ scopes: readonly string[] }>;
 type SignedIn = Readonly<{ token: string; who: Who | undefined }>;
-type Undo = Readonly<{ kind: "done" | "problem"; text: string }>;
+type Send = (url: string, init: RequestInit) => Promise<Response>;
 
 export type Listing = Readonly<{
   state: State<Readonly<{ view: View; plants: readonly Plant[]; phase: string; failure: unknown }>>;
   show: (view: View) => Promise<void>;
   refresh: () => Promise<void>;
   loadMore: () => Promise<void>;
-  note: (before: Plant | undefined, after: Plant | undefined) => void;
+  note: Note;
   noteAll: (changes: readonly Change[]) => void;
 }>;
 type Notice = Readonly<{ text: string; seen?: string; action?: Readonly<{ label: string; run: () => void }>; onClose?: () => void }>;
@@ -38,41 +38,45 @@ type Ticks = Readonly<{
   note: (changes: readonly Change[]) => void;
 }>;
 export type PageSession = Readonly<{
-  state: State<Readonly<{ kind: "in" } & SignedIn> | Readonly<{ kind: "out"; before: SignedIn | undefined }>>;
+  state: State<(SignedIn & Readonly<{ kind: "in" }>) | Readonly<{ kind: "out"; before: SignedIn | undefined }>>;
   canRemember: boolean;
   signIn: (token: string, who?: Who, isRemembered?: boolean) => void;
   signOut: () => void;
   expire: (authorization: string | null, reason: string) => void;
 }>;
-type Bulk = Readonly<{
-  changes: readonly PlantChange[];
-  doing: string;
-  phrases: (plants: string) => Readonly<{ doing: string; done: string }>;
+type BulkChanges = Readonly<{
+  run: (
+    bulk: Readonly<{
+      changes: readonly PlantChange[];
+      doing: string;
+      phrases: (plants: string) => Readonly<{ doing: string; done: string }>;
+    }>,
+  ) => Promise<boolean>;
+  offerEdit: (change: PlantChange, said: Readonly<{ kind: "done" | "problem"; text: string }>) => void;
+  offer: () => void;
 }>;
-type TagCounts = Readonly<{
-  state: State<unknown>;
-  total: State<Readonly<{ plants: number }> | undefined>;
-  load: () => Promise<void>;
-  note: Listing["note"];
-}>;
+type TagCounts = Readonly<{ state: State<unknown>; total: State<unknown>; load: () => Promise<void>; note: Note }>;
 type Catalogue = Readonly<{
   client: Client;
   listing: Listing;
   tagCounts: TagCounts;
   ticks: Ticks;
   deletions: Readonly<{ remove: (plants: readonly Plant[]) => void; flush: (id?: bigint) => Promise<void> }>;
-  bulkChanges: Readonly<{ run: (bulk: Bulk) => Promise<boolean>; offerEdit: (change: PlantChange, said: Undo) => void; offer: () => void }>;
+  bulkChanges: BulkChanges;
   tagging: Readonly<{ setTag: (plants: readonly Plant[], tag: string | undefined) => Promise<void> }>;
   renaming: Readonly<{ rename: (tag: string, to: string | undefined, plants: number | undefined) => Promise<boolean>; offer: () => void }>;
-  note: Listing["note"];
+  note: Note;
   reveal: (plant: Plant) => void;
   revealed: State<bigint | undefined>;
   reload: () => Promise<void>;
-  retry: () => Promise<void>;
   refresh: () => Promise<void>;
 }>;
 type Views = Readonly<{ state: State<View>; show: (view: View, step: "push" | "replace") => void }>;
-type Send = (url: string, init: RequestInit) => Promise<Response>;
+type Positions = Readonly<{
+  find: (view: string) => number | undefined;
+  keep: (view: string, px: number | undefined) => void;
+  save: () => void;
+}>;
 
 /** As tests use them: their own types need those of a browser, which are not those of a test. */
 type Modules = Readonly<{
@@ -81,21 +85,17 @@ type Modules = Readonly<{
   createKeptUndo: (storage: object) => Readonly<{ keep: (undos: readonly object[]) => void }>;
   createListing: (client: Client, view: View) => Listing;
   createNotices: () => Notices;
-  createPositions: (storage: object) => Readonly<{
-    find: (view: string) => number | undefined;
-    keep: (view: string, px: number | undefined) => void;
-    save: () => void;
-  }>;
+  createPositions: (storage: object) => Positions;
   createSession: (tab: object, device?: object) => PageSession;
-  createState: <Value>(value: Value) => State<Value> & Readonly<{ set: (value: Value) => void }>;
+  createState: <Value>(value: Value) => State<Value>;
   createTagCounts: (client: Client, views: State<View>) => TagCounts;
   createTicks: (parts: Readonly<{ client: Client; listing: Listing; notices: Notices }>) => Ticks;
   createViews: (window: object) => Views;
-  deviceStorage: () => unknown;
+  deviceStorage: () => object | undefined;
   failureText: (thrown: unknown) => string;
   isGone: (state: object) => boolean;
   quote: (name: string) => string;
-  tabStorage: () => unknown;
+  tabStorage: () => object;
   takeStep: (step: "push" | "replace", state: unknown, url: string) => void;
   watchReach: (page: object) => Readonly<{ state: State<string>; fetch: Send }>;
 }>;
@@ -146,40 +146,11 @@ type Sent = Readonly<{ method: string; path: string; authorization: string | nul
 /** What becomes of a request; undefined if it is not meant. */
 type Route = (sent: Sent) => Promise<Response> | undefined;
 
-export type PageState = Catalogue &
-  Readonly<{
-    views: Views;
-    session: PageSession;
-    tab: FakeStorage;
-    /** The names in the list. */
-    names: () => string[];
-    find: (...names: readonly string[]) => Plant[];
-    /** What is said, and what of it offers something to do. */
-    said: () => string[];
-    offered: () => string[];
-    /** Waits until it is said. */
-    reads: (text: string) => Promise<void>;
-    /** Presses the button of a message; of the last one that has it, or that which says this. */
-    press: (label: string, within?: string) => void;
-    /** Closes the last message that offers something to do. */
-    close: () => void;
-    /** What is seen of the last message. */
-    seen: () => string;
-    /** Presses Undo, and waits for what is said then. */
-    undo: (result: string) => Promise<void>;
-    /** The page as it is after a reload. */
-    reloaded: () => Promise<PageState>;
-    /** Decides what becomes of requests, before those that were said earlier; without one, the service has them all again. */
-    route: (route?: Route) => void;
-    /** Holds the next request of this kind, or its answer. */
-    hold: (method: string, path: RegExp, where?: "answer" | "request") => Readonly<{ came: Promise<void>; release: () => void }>;
-    /** The service makes what is asked, and the answer is lost. */
-    lose: (method: string, path: RegExp) => void;
-  }>;
+/** `reloaded`: the page as it is after a reload. */
+export type PageState = Awaited<ReturnType<typeof assemble>> & Readonly<{ reloaded: () => Promise<PageState> }>;
 
 /** A service for each test of a file, and pages that show it. */
-export function usePages(): Garden &
-  Readonly<{ service: () => TestService; open: (rows?: readonly string[], token?: string) => Promise<PageState> }> {
+export function usePages() {
   let service: TestService;
   beforeEach(async () => {
     service = await startTestService();
@@ -189,7 +160,7 @@ export function usePages(): Garden &
   return {
     ...garden,
     service: () => service,
-    async open(rows = [], token = service.token) {
+    async open(rows: readonly string[] = [], token = service.token): Promise<PageState> {
       if (rows.length > 0) await garden.plant(rows);
       return openPage(service, token, createStorage());
     },
@@ -197,8 +168,12 @@ export function usePages(): Garden &
 }
 
 async function openPage(service: TestService, token: string, tab: FakeStorage): Promise<PageState> {
+  return Object.assign(await assemble(service, token, tab), { reloaded: () => openPage(service, token, tab) });
+}
+
+async function assemble(service: TestService, token: string, tab: FakeStorage) {
   const { fetch, ...network } = openNetwork();
-  const history = createHistory();
+  const history = { scrollRestoration: "auto", state: null, pushState: () => undefined, replaceState: () => undefined };
   Object.assign(globalThis, { sessionStorage: tab, history });
   const session = modules.createSession(tab);
   const who = (await (await globalThis.fetch(`${service.url}/session`, { headers: { authorization: `Bearer ${token}` } })).json()) as Who;
@@ -221,9 +196,11 @@ async function openPage(service: TestService, token: string, tab: FakeStorage): 
   const said = () => notices.state.get().map(({ text }) => text);
   const offers = () => notices.state.get().filter(({ action }) => action !== undefined);
   const plants = () => catalogue.listing.state.get().plants;
+  /** Waits until it is said. */
   async function reads(text: string): Promise<void> {
     await until(`the page says ${text}, not ${said().join(" ")}`, () => said().some((one) => one.includes(text)));
   }
+  /** Presses the button of a message; of the last one that has it, or that which says this. */
   function press(label: string, within = ""): void {
     const found = offers().findLast(({ text, action }) => action!.label === label && text.includes(within));
     if (!found) throw new Error(`There is no ${label} beside ${said().join(" ")}`);
@@ -235,37 +212,42 @@ async function openPage(service: TestService, token: string, tab: FakeStorage): 
     views,
     session,
     tab,
-    names: () => plants().map(({ name }) => name),
-    find: (...names: readonly string[]) => names.map((wanted) => plants().find(({ name }) => name === wanted)!),
     said,
-    offered: () => offers().map(({ text }) => text),
     reads,
     press,
+    /** The names in the list. */
+    names: () => plants().map(({ name }) => name),
+    find: (...names: readonly string[]) => names.map((wanted) => plants().find(({ name }) => name === wanted)!),
+    /** What of that which is said offers something to do. */
+    offered: () => offers().map(({ text }) => text),
+    /** Closes the last message that offers something to do. */
     close: () => offers().at(-1)!.onClose!(),
+    /** What is seen of the last message. */
     seen: () => notices.state.get().at(-1)!.seen ?? "",
-    async undo(result: string) {
+    /** Presses Undo, and waits for what is said then. */
+    async undo(result: string): Promise<void> {
       press("Undo");
       await reads(result);
     },
-    reloaded: () => openPage(service, token, tab),
   });
 }
 
 /** What of a window the views ask for, where nothing is scrolled. */
 const ELSEWHERE = { addEventListener: () => undefined, document: { querySelector: () => null }, scrollY: 0 };
 
-function createHistory(): object {
-  return { scrollRestoration: "auto", state: null, pushState: () => undefined, replaceState: () => undefined };
-}
-
-function openNetwork(): Pick<PageState, "hold" | "lose" | "route"> & Readonly<{ fetch: Send }> {
+function openNetwork() {
   let routes: Route[] = [];
+  /** Decides what becomes of requests, before those that were said earlier; without one, the service has them all again. */
   function route(next?: Route): void {
     routes = next === undefined ? [] : [next, ...routes];
   }
+  /** The same of those that ask this. */
+  function routeOf(method: string, path: RegExp, answer: (sent: Sent) => Promise<Response> | undefined): void {
+    route((sent) => (sent.method === method && path.test(sent.path) ? answer(sent) : undefined));
+  }
   return {
     route,
-    async fetch(url, init) {
+    async fetch(url: string, init: RequestInit): Promise<Response> {
       const { pathname, search } = new URL(url);
       const authorization = new Headers(init.headers).get("authorization");
       const sent = { method: init.method ?? "GET", path: `${pathname}${search}`, authorization, go: () => fetch(url, init) };
@@ -275,28 +257,26 @@ function openNetwork(): Pick<PageState, "hold" | "lose" | "route"> & Readonly<{ 
       }
       return sent.go();
     },
-    hold(method, path, where = "request") {
+    /** Holds the next request of this kind, or its answer. */
+    hold(method: string, path: RegExp, where: "answer" | "request" = "request") {
       const came = Promise.withResolvers<void>();
       const gone = Promise.withResolvers<void>();
       let isTaken = false;
-      route((sent) => {
-        if (isTaken || sent.method !== method || !path.test(sent.path)) return undefined;
-        isTaken = true;
-        return pass(sent);
-      });
       async function pass({ go }: Sent): Promise<Response> {
         const answer = where === "answer" ? await go() : undefined;
         came.resolve();
         await gone.promise;
         return answer ?? go();
       }
+      routeOf(method, path, (sent) => {
+        if (isTaken) return undefined;
+        isTaken = true;
+        return pass(sent);
+      });
       return { came: came.promise, release: gone.resolve };
     },
-    lose(method, path) {
-      route((sent) => {
-        if (sent.method !== method || !path.test(sent.path)) return undefined;
-        return sent.go().then(() => Promise.reject(new TypeError("The connection was reset.")));
-      });
-    },
+    /** The service makes what is asked, and the answer is lost. */
+    lose: (method: string, path: RegExp) =>
+      routeOf(method, path, ({ go }) => go().then(() => Promise.reject(new TypeError("The connection was reset.")))),
   };
 }

@@ -2,35 +2,19 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect } from "bun:test";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { startBrowser } from "../browser.ts";
 import { startTestService } from "../service.ts";
-import type { TestService } from "../service.ts";
 import { builtPage } from "./built-page.ts";
 import { toGarden } from "./garden.ts";
-import type { Garden } from "./garden.ts";
-import { toVisit } from "./visit.ts";
-import type { Visit } from "./visit.ts";
+import { Visit } from "./visit.ts";
 
-/** A service that serves the page built from the source, and its visitors. */
-type Place = Readonly<{
-  service: TestService;
-  /** Opens the page in a browser without any stored state. */
-  visit: (path?: string, options?: BrowserContextOptions) => Promise<Visit>;
-  /**
-   * Responses with these statuses are part of the test: the browser writes a line about each to its console. 0 stands
-   * for none at all.
-   */
-  expectStatus: (...statuses: readonly number[]) => void;
-  /**
-   * Ends everything, and expects that no page has thrown or written an error, asked another host, or put the token into
-   * an address.
-   */
-  close: () => Promise<void>;
-}>;
+type Opening = BrowserContextOptions & Readonly<{ path?: string; token?: string }>;
+type Place = Awaited<ReturnType<typeof openPlace>>;
 
 /**
- * A new place for each test of a file, in a shared browser. What it returns is always the place of the running test.
- * Nothing moves in it, because to draw what moves is a seventh of all work, unless a file is about what people meet.
+ * A new place for each test of a file, in a shared browser: a service that serves the page built from the source, and its
+ * visitors. What it returns is always the place of the running test. Nothing moves in it, because to draw what moves is a
+ * seventh of all work, unless a file is about what people meet.
  */
-export function usePlace({ reducedMotion = "reduce" }: Pick<BrowserContextOptions, "reducedMotion"> = {}): Garden & Omit<Place, "close"> {
+export function usePlace({ reducedMotion = "reduce" }: Pick<BrowserContextOptions, "reducedMotion"> = {}) {
   let browser: Browser;
   let place: Place;
   beforeAll(async () => {
@@ -41,17 +25,32 @@ export function usePlace({ reducedMotion = "reduce" }: Pick<BrowserContextOption
     place = await openPlace(browser, { viewport: { width: 1280, height: 800 }, reducedMotion });
   });
   afterEach(() => place.close());
+  const garden = toGarden(() => place.service);
+  const visit = (path?: string, options?: BrowserContextOptions) => place.visit(path, options);
   return {
-    ...toGarden(() => place.service),
+    ...garden,
     get service() {
       return place.service;
     },
-    visit: (path, options) => place.visit(path, options),
-    expectStatus: (...statuses) => place.expectStatus(...statuses),
+    /** Opens the page in a browser without any stored state. */
+    visit,
+    /** Plants these rows, opens the page, signs in, and waits for the first plant. */
+    async open(rows: readonly string[] = [], { path, token, ...options }: Opening = {}): Promise<Visit> {
+      if (rows.length > 0) await garden.plant(rows);
+      const visitor = await visit(path, options);
+      await visitor.signIn(token);
+      if (rows.length > 0) await visitor.rows.first().waitFor();
+      return visitor;
+    },
+    /**
+     * Responses with these statuses are part of the test: the browser writes a line about each to its console. 0 stands
+     * for none at all.
+     */
+    expectStatus: (...statuses: readonly number[]) => place.expectStatus(...statuses),
   };
 }
 
-async function openPlace(browser: Browser, usual: BrowserContextOptions): Promise<Place> {
+async function openPlace(browser: Browser, usual: BrowserContextOptions) {
   const service = await startTestService({}, { web: await builtPage() });
   const contexts: BrowserContext[] = [];
   const errors: string[] = [];
@@ -59,17 +58,18 @@ async function openPlace(browser: Browser, usual: BrowserContextOptions): Promis
   const expected = new Set<number>();
   return {
     service,
-    async visit(path = "/", options = {}) {
+    async visit(path = "/", options: BrowserContextOptions = {}) {
       const context = await browser.newContext({ ...usual, ...options });
       contexts.push(context);
       const page = await context.newPage();
       listen(page, { errors, requests, expected });
       await page.goto(`${service.url}${path}`);
-      return toVisit(page, service.token);
+      return new Visit(page, service.token);
     },
-    expectStatus(...statuses) {
+    expectStatus(...statuses: readonly number[]) {
       for (const status of statuses) expected.add(status);
     },
+    /** Ends everything, and expects that no page has thrown or written an error, asked another host, or put the token into an address. */
     async close() {
       for (const context of contexts) await context.close();
       await service.stop();
