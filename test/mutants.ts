@@ -382,7 +382,7 @@ export const MUTANTS: readonly Mutant[] = [
     test: "postgres/list-races.test.ts",
     name: "a plant that is renamed",
     file: "src/store/postgres/ordered-lists.ts",
-    from: "reached ?? lastOf(order)",
+    from: 'reached ?? edgeOf(order, "end")',
     to: "reached ?? { key, id: asPlantId(id) }",
   },
   {

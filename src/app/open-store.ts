@@ -2,7 +2,6 @@ import { hashFirstToken } from "../auth/first-token.ts";
 import type { Config } from "./config.ts";
 import { expectAccess, firstTokenFile, makeFolder } from "../runtime/data-folder.ts";
 import type { Log } from "../runtime/log.ts";
-import type { Metrics } from "../runtime/metrics.ts";
 import type { CheckStep, Look } from "../store/check.ts";
 import type { ContentsPart, Filled } from "../store/contents.ts";
 import { checkSqliteStore } from "../store/sqlite/check.ts";
@@ -11,20 +10,15 @@ import { holdLock } from "../store/sqlite/engine/folder-lock.ts";
 import { repairSqliteStore } from "../store/sqlite/repair.ts";
 import { restoreSqliteStore } from "../store/sqlite/restore.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
-import type { Store } from "../store/store.ts";
-import type { CommitTracer } from "../tracing/commit-tracer.ts";
+import type { OpenOptions, Store } from "../store/store.ts";
 
-export type StoreOptions = Readonly<{
-  isServing: boolean;
-  /** Whether to create a store if the folder has none. */
-  isNew: boolean;
-  log: Log;
-  metrics: Metrics;
-  /** Undefined if nothing is traced. */
-  tracer?: CommitTracer | undefined;
-  /** Called with the reason when no response can be trusted any more: end the process at once. */
-  onFatal: (reason: Error) => void;
-}>;
+export type StoreOptions = Omit<OpenOptions, "queueMax" | "queueWaitMs"> &
+  Readonly<{
+    /** Whether to create a store if the folder has none. */
+    isNew: boolean;
+    /** Called with the reason when no response can be trusted any more: end the process at once. */
+    onFatal: (reason: Error) => void;
+  }>;
 
 /** Opens the store that the settings name. Commands that need no service use it directly. */
 export async function openStore({ data, database, queueMax, queueWaitMs }: Config, options: StoreOptions): Promise<Store> {

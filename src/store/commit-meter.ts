@@ -1,25 +1,18 @@
 import { SECONDS } from "../runtime/metrics.ts";
 import type { Metrics } from "../runtime/metrics.ts";
 import type { CommitTracer } from "../tracing/commit-tracer.ts";
-import type { ImportOutcome } from "./plants.ts";
+import type { Outcome } from "./batch.ts";
 
 /** What waits in a queue: how many changes, and for how long the oldest of them, in milliseconds. */
 type Waiting = Readonly<{ changes: number; oldestMs: number }>;
 
-/** Measures the commits of a store, and the queues in which changes wait for them. */
-export type CommitMeter = Readonly<{
-  /** Includes a queue from now on, until the function that it returns is called. */
-  watch(queue: () => Waiting): () => void;
-  /** Counts a commit: how many changes it had, the outcomes of the creates among them, and how long it took. */
-  committed(changes: number, creates: ReadonlyArray<Exclude<ImportOutcome, "replaced"> | Error>, ms: number): void;
-  /** Undefined if nothing is traced. */
-  tracer: CommitTracer | undefined;
-}>;
-
 /** Upper bounds for the number of changes in a commit. */
 const CHANGES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024] as const;
 
-export function createCommitMeter(metrics: Metrics, tracer: CommitTracer | undefined): CommitMeter {
+export type CommitMeter = ReturnType<typeof createCommitMeter>;
+
+/** Measures the commits of a store, and the queues in which changes wait for them. */
+export function createCommitMeter(metrics: Metrics, tracer: CommitTracer | undefined) {
   const durations = metrics.histogram({
     name: "plant_store_commit_duration_seconds",
     help: "From the start of a commit to its outcomes.",
@@ -42,12 +35,15 @@ export function createCommitMeter(metrics: Metrics, tracer: CommitTracer | undef
   );
 
   return {
-    watch(queue) {
+    /** Includes a queue from now on, until the function that it returns is called. */
+    watch(queue: () => Waiting): () => void {
       queues.add(queue);
-      return () => queues.delete(queue);
+      return () => void queues.delete(queue);
     },
+    /** Undefined if nothing is traced. */
     tracer,
-    committed(changes, outcomes, ms) {
+    /** Counts a commit: how many changes it had, the outcomes of the creates among them, and how long it took. */
+    committed(changes: number, outcomes: ReadonlyArray<Outcome | Error>, ms: number): void {
       durations.observe(ms / 1000);
       sizes.observe(changes);
       for (const outcome of outcomes) if (typeof outcome === "string") creates[outcome].value += 1;

@@ -38,54 +38,40 @@ export function idBehind({
   return after === last ? undefined : asPlantId(descending ? after - 1n : after + 1n);
 }
 
-/** A page that is being filled. */
-export type OpenPage = Readonly<{
-  /** Adds the next plant. False when the page was full already: another page follows, and reading can stop. */
-  add(plant: NewPlant, bytes?: number): boolean;
-  /** Ends the page behind the last plant that was added, although others may follow. */
-  cut(): void;
-  /** The page. Call this when all plants have been offered, or one was not added. */
-  close(): Page;
-}>;
-
 /** Opens a page. It is full at `limit` plants, or with the plant that brings it to `bytesMax` bytes. */
-export function openPage({ limit, bytesMax }: Readonly<{ limit: number; bytesMax: number }>): OpenPage {
+export function openPage({ limit, bytesMax }: Readonly<{ limit: number; bytesMax: number }>) {
   const plants: NewPlant[] = [];
   let bytes = 0;
   let isLast = true;
   return {
-    add(plant, size = sizeOf(plant)) {
+    /** Adds the next plant. False when the page was full already: another page follows, and reading can stop. */
+    add(plant: NewPlant, size = sizeOf(plant)): boolean {
       isLast = plants.length < limit && bytes < bytesMax;
       if (!isLast) return false;
       plants.push(plant);
       bytes += size;
       return true;
     },
+    /** Ends the page behind the last plant that was added, although others may follow. */
     cut: () => void (isLast = false),
-    close: () => ({ plants, isLast }),
+    /** The page. Call this when all plants have been offered, or one was not added. */
+    close: (): Page => ({ plants, isLast }),
   };
 }
 
-/** An ordered page that is being filled. */
-type OpenOrderedPage = Readonly<{
-  /** Like those of an OpenPage. */
-  add(plant: NewPlant, place: Place, bytes?: number): boolean;
-  cut(): void;
-  /** The page. `reached`: the place up to which plants were offered, if others follow there. */
-  close(reached: Place | undefined): OrderedPage;
-}>;
-
-export function openOrderedPage(limits: Readonly<{ limit: number; bytesMax: number }>): OpenOrderedPage {
+/** The same in an order. */
+export function openOrderedPage(limits: Readonly<{ limit: number; bytesMax: number }>) {
   const page = openPage(limits);
   const places: Place[] = [];
   return {
-    add(plant, place, bytes) {
+    add(plant: NewPlant, place: Place, bytes?: number): boolean {
       const isAdded = page.add(plant, bytes);
       if (isAdded) places.push(place);
       return isAdded;
     },
     cut: page.cut,
-    close(reached) {
+    /** The page. `reached`: the place up to which plants were offered, if others follow there. */
+    close(reached: Place | undefined): OrderedPage {
       const { plants, isLast } = page.close();
       return { plants, places, next: isLast ? reached : places.at(-1) };
     },

@@ -1,9 +1,8 @@
 import type { Owner } from "../runtime/fair-shares.ts";
 import type { NewPlant, PlantId } from "../domain/plant.ts";
 import type { SearchTerms } from "../domain/terms.ts";
-import type { PlantCount } from "./counts.ts";
 import type { Order, OrderedPage, Page, Place } from "./page.ts";
-import type { FoundTags, TagCounts } from "./tags.ts";
+import type { FoundTags, TagCounts, PlantCount } from "./tags.ts";
 
 /** Selects plants, by id: at most `limit` behind `after`, that have the tag and contain the words. */
 export type ListQuery = Readonly<{

@@ -1,15 +1,6 @@
 import { PlantStoreError } from "../domain/errors.ts";
 import type { Snapshot } from "./plants.ts";
 
-/** The snapshots that are open. */
-export type Snapshots = Readonly<{
-  open(): Promise<Snapshot>;
-  /** What lists further plants of one is rejected then. */
-  endAll(): void;
-  /** Ends all of them, and takes no more. */
-  close(): void;
-}>;
-
 /**
  * How long a snapshot may last, in milliseconds: meanwhile the database cannot reuse the room of what is replaced.
  *
@@ -20,7 +11,10 @@ const SNAPSHOT_MS_MAX = 15 * 60_000;
 const ENDED =
   "The export lasted longer than 15 minutes, or too much was written meanwhile: export over a faster connection, or copy the database.";
 
-export function createSnapshots(take: () => Snapshot | Promise<Snapshot>): Snapshots {
+export type Snapshots = ReturnType<typeof createSnapshots>;
+
+/** The snapshots that are open. */
+export function createSnapshots(take: () => Snapshot | Promise<Snapshot>) {
   const ends = new Set<() => void>();
   let isClosed = false;
 
@@ -29,7 +23,7 @@ export function createSnapshots(take: () => Snapshot | Promise<Snapshot>): Snaps
   }
 
   return {
-    async open() {
+    async open(): Promise<Snapshot> {
       const { list, close } = await take();
       if (isClosed) {
         close();
@@ -59,8 +53,10 @@ export function createSnapshots(take: () => Snapshot | Promise<Snapshot>): Snaps
         close: end,
       };
     },
+    /** What lists further plants of one is rejected then. */
     endAll,
-    close() {
+    /** Ends all of them, and takes no more. */
+    close(): void {
       isClosed = true;
       endAll();
     },

@@ -1,8 +1,22 @@
 import type { Queue } from "../domain/contract.ts";
 import type { Owner } from "../runtime/fair-shares.ts";
+import type { Log } from "../runtime/log.ts";
+import type { Metrics } from "../runtime/metrics.ts";
+import type { CommitTracer } from "../tracing/commit-tracer.ts";
 import type { Contents } from "./contents.ts";
 import type { PlantStore } from "./plants.ts";
 import type { TokenStore } from "./tokens.ts";
+
+/** How to open any store. */
+export type OpenOptions = Readonly<{
+  /** Whether it is opened to serve. Commands that only manage tokens need less. */
+  isServing: boolean;
+  queueMax: number;
+  queueWaitMs: number;
+  log: Log;
+  metrics: Metrics;
+  tracer?: CommitTracer | undefined;
+}>;
 
 export type Store = Readonly<{
   /** What it is and where, for people. Holds no secrets. */

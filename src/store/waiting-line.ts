@@ -6,21 +6,6 @@ import type { Batch } from "./batch.ts";
 import { COMMIT_CHARACTERS, placesOf } from "./commit-size.ts";
 import type { Size } from "./commit-size.ts";
 
-/** The changes that wait for a commit to begin, in batches of one commit each. */
-export type WaitingLine = Readonly<{
-  /** The last batch, with places for a change of this size, which the caller adds. Throws `overloaded` without room. */
-  join(owner: Owner, size: Size): Batch;
-  /** The batch that has waited longest. */
-  first(): Batch | undefined;
-  /** Removes that batch: its places are free then, as changes in a running commit keep nobody out. */
-  shift(): Batch | undefined;
-  /** Whether the batch need not wait for more changes. */
-  isEnough(batch: Batch): boolean;
-  isFull(owner: Owner): boolean;
-  /** How many changes wait. */
-  changes(): number;
-}>;
-
 /** What bounds the line. */
 export type LineLimits = Readonly<{
   /** This many changes do not wait for more, if another commit may run. */
@@ -36,7 +21,10 @@ export type LineLimits = Readonly<{
   now: () => number;
 }>;
 
-export function createWaitingLine({ enough, searchedMax, queueMax, now }: LineLimits): WaitingLine {
+export type WaitingLine = ReturnType<typeof createWaitingLine>;
+
+/** The changes that wait for a commit to begin, in batches of one commit each. */
+export function createWaitingLine({ enough, searchedMax, queueMax, now }: LineLimits) {
   const places = createFairShares(2 * queueMax);
   // Only the last batch takes more changes.
   const batches: Batch[] = [];
@@ -52,7 +40,8 @@ export function createWaitingLine({ enough, searchedMax, queueMax, now }: LineLi
   }
 
   return {
-    join(owner, { characters, searched }) {
+    /** The last batch, with places for a change of this size, which the caller adds. Throws `overloaded` without room. */
+    join(owner: Owner, { characters, searched }: Size): Batch {
       // A change larger than the whole queue may wait alone.
       const count = Math.min(placesOf(characters), queueMax);
       if (!places.tryTake(owner, count)) throw new PlantStoreError("overloaded");
@@ -63,16 +52,20 @@ export function createWaitingLine({ enough, searchedMax, queueMax, now }: LineLi
       batch.searched += searched;
       return batch;
     },
-    first: () => batches[0],
-    shift() {
+    /** The batch that has waited longest. */
+    first: (): Batch | undefined => batches[0],
+    /** Removes that batch: its places are free then, as changes in a running commit keep nobody out. */
+    shift(): Batch | undefined {
       const batch = batches.shift();
       if (!batch) return undefined;
       for (const [owner, count] of batch.places) places.give(owner, count);
       for (const call of batch.onLeave) call();
       return batch;
     },
-    isEnough: (batch) => countOf(batch) >= enough || isLarge(batch),
-    isFull: (owner) => !places.hasRoom(owner),
+    /** Whether the batch need not wait for more changes. */
+    isEnough: (batch: Batch) => countOf(batch) >= enough || isLarge(batch),
+    isFull: (owner: Owner) => !places.hasRoom(owner),
+    /** How many changes wait. */
     changes: () => batches.reduce((sum, batch) => sum + countOf(batch), 0),
   };
 }

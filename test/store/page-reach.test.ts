@@ -2,7 +2,7 @@ import { describe, expect, it } from "bun:test";
 import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../src/domain/plant.ts";
 import type { Execute } from "../../src/store/postgres/engine/retry.ts";
 import { LISTS, LIST_PLANTS_UP_TO } from "../../src/store/postgres/list-statements.ts";
-import { createPageReach } from "../../src/store/postgres/page-reach.ts";
+import { createPageReach } from "../../src/store/postgres/plant-lists.ts";
 import { list } from "../../src/store/postgres/plant-lists.ts";
 import { below, openRandom, seedOf } from "../support/random.ts";
 

@@ -3,9 +3,7 @@ import { describeFailure } from "../../runtime/system-failure.ts";
 import { look, lookAtTokens, NAMED_MAX, someOf } from "../check.ts";
 import type { CheckStep, FirstTokenFile, Look } from "../check.ts";
 import { sizeOf } from "../page.ts";
-import { queryIfSupported, CHECK_OPTIONS, isTrue, STATEMENT_MS_MAX } from "./check-query.ts";
 import { COUNT_SHARDS, FIND_WRONG, HAS_UNKEYED, MEND_WRONG } from "./check-statements.ts";
-import { lookAtColumns } from "./column-check.ts";
 import { listTokenRows, walkPlants } from "./contents.ts";
 import { isDamage, isElsewhere } from "./engine/failure.ts";
 import { parseHosts } from "./engine/hosts.ts";
@@ -16,7 +14,18 @@ import { checkStandbys } from "./engine/promotion.ts";
 import { readVersion, SCHEMA, VERSION } from "./engine/schema.ts";
 import { UnfitError } from "./engine/requirements.ts";
 import { explain, runUnlimited, startUp } from "./engine/startup.ts";
-import { findAmcheck, findLeftovers, findWrongIndexes, isBuilding, lookAtIndexes } from "./index-check.ts";
+import {
+  findAmcheck,
+  findLeftovers,
+  findWrongIndexes,
+  isBuilding,
+  lookAtIndexes,
+  lookAtColumns,
+  queryIfSupported,
+  CHECK_OPTIONS,
+  isTrue,
+  STATEMENT_MS_MAX,
+} from "./table-check.ts";
 import { lookAtShards } from "./shard-indexes.ts";
 import { searchableColumnsOf } from "./plant-columns.ts";
 
@@ -83,7 +92,7 @@ async function lookAtTables(execute: Execute): Promise<Look> {
 
 /** False if the server has no Citus, or plants are not distributed. */
 async function isSharded(execute: Execute): Promise<boolean> {
-  const [[shards] = []] = (await queryIfSupported<[shards: bigint]>(execute, COUNT_SHARDS)) ?? [];
+  const [[shards] = []] = await queryIfSupported<[shards: bigint]>(execute, COUNT_SHARDS);
   return shards !== undefined && shards > 0n;
 }
 

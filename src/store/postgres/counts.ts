@@ -1,13 +1,12 @@
 import type { SearchTerms } from "../../domain/terms.ts";
-import { COUNTED_MAX, toCount } from "../counts.ts";
-import type { PlantCount } from "../counts.ts";
+import { COUNTED_MAX, toCount } from "../tags.ts";
 import { TAGS_BYTES_MAX, TAGS_MAX } from "../tags.ts";
-import type { FoundTags, TagCount } from "../tags.ts";
+import type { FoundTags, TagCount, PlantCount } from "../tags.ts";
 import type { Statement } from "./engine/pool.ts";
 import type { Execute } from "./engine/retry.ts";
 import { SHARDS_HERE } from "./engine/shards.ts";
 import { fromColumn } from "./engine/text.ts";
-import { conditionOf, filterOf, filterValues } from "./filter.ts";
+import { conditionOf, filterOf, filterValues } from "./list-statements.ts";
 
 /** As long as a list may take, in milliseconds. */
 const OPTIONS = {

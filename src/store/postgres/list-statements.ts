@@ -1,9 +1,34 @@
+import type { SearchTerms } from "../../domain/terms.ts";
+import { toColumn } from "./engine/text.ts";
+import { toQuery } from "./plant-columns.ts";
+
+/** Which plants are meant, besides their place. */
+export type Filter = Readonly<{ tag: "any" | "none" | "given"; hasWords: boolean }>;
+
+export function filterOf({ tag, words }: SearchTerms): Filter {
+  return { tag: tag === undefined ? "any" : tag === null ? "none" : "given", hasWords: words.length > 0 };
+}
+
+/** What is true of these plants. `at`: the first parameter of the filter's values. Empty if all plants are meant. */
+export function conditionOf({ tag, hasWords }: Filter, at: number): string {
+  const isGiven = tag === "given";
+  return [
+    ...(isGiven ? [hasTag(at)] : tag === "none" ? ["tag IS NULL"] : []),
+    ...(hasWords ? [`words @@ $${isGiven ? at + 1 : at}::tsquery`] : []),
+  ].join(" AND ");
+}
+
+/** The filter's values: the tag and then the words, as far as they are given. */
+export function filterValues({ tag, words }: SearchTerms): unknown[] {
+  return [...(typeof tag === "string" ? [toColumn(tag)] : []), ...(words.length === 0 ? [] : [toQuery(words)])];
+}
+
 /**
  * The index finds an MD5, and then the tag itself is compared. Without CASE the planner would take the two conditions
  * for independent, expect almost no rows for any tag, and sort all plants of a frequent tag instead of reading them in
  * order.
  */
-export function hasTag(at: number): string {
+function hasTag(at: number): string {
   return `left(md5(tag), 15) = left(md5($${at}::text), 15) AND CASE WHEN tag = $${at}::text THEN true ELSE false END`;
 }
 

@@ -1,10 +1,9 @@
 import { ORDERS } from "../page.ts";
 import type { Order, Sorting } from "../page.ts";
 import type { Statement } from "./engine/pool.ts";
-import { conditionOf } from "./filter.ts";
-import type { Filter } from "./filter.ts";
+import { conditionOf } from "./list-statements.ts";
 import { among, readPage, within } from "./list-statements.ts";
-import type { Asked } from "./list-statements.ts";
+import type { Asked, Filter } from "./list-statements.ts";
 
 /**
  * The columns of the orders, each with an index; the text of a key, and a key that is given. A result that has no name of

@@ -7,8 +7,8 @@ import type { Order, OrderedPage, Place } from "../page.ts";
 import type { OrderedQuery } from "../plants.ts";
 import { countUpTo } from "./counts.ts";
 import type { Execute } from "./engine/retry.ts";
-import { filterOf, filterValues } from "./filter.ts";
-import type { Filter } from "./filter.ts";
+import { filterOf, filterValues } from "./list-statements.ts";
+import type { Filter } from "./list-statements.ts";
 import { toPlant } from "./plant-columns.ts";
 import type { PlantRow } from "./plant-columns.ts";
 import { LIST_MS_MAX, readRows } from "./plant-lists.ts";
@@ -73,7 +73,7 @@ export async function listOrdered({ execute, onStale }: ListOptions, query: Orde
     const [key, id, count] = ahead;
     const reached = count < LOOKED_AT_MAX ? undefined : { key, id: asPlantId(id) };
     // Where no more are ahead, a plant may have moved behind the last place since.
-    const to = reached ?? lastOf(order);
+    const to = reached ?? edgeOf(order, "end");
     const isFilling = await fill(orderedAhead(order, filter), [to.key, to.id, ...wanted]);
     if (!isFilling || reached === undefined) return page.close(reached);
     last = reached;
@@ -99,20 +99,20 @@ async function findStale(rows: readonly Row[]): Promise<NewPlant[]> {
 /** The first place behind another one, or of all. Undefined when there can be none. */
 function behind(order: Order, after: Place | undefined): Place | undefined {
   const { by, ascending } = ORDERS[order];
-  const first = { name: ascending ? "" : LAST_KEY, time: String(ascending ? PLANT_ID_MIN : PLANT_ID_MAX) }[by];
-  const firstId = ascending ? PLANT_ID_MIN : PLANT_ID_MAX;
-  if (after === undefined) return { key: first, id: firstId };
+  const first = edgeOf(order, "start");
+  if (after === undefined) return first;
   const id = idBehind({ after: after.id, descending: !ascending });
   if (id !== undefined) return { key: after.key, id };
   const key = by === "name" ? nameKeyBehind(after.key, ascending) : timeBehind(after.key, ascending);
-  return key === undefined ? undefined : { key, id: firstId };
+  return key === undefined ? undefined : { key, id: first.id };
 }
 
-/** Behind all places. */
-function lastOf(order: Order): Place {
+/** A place before all others, or behind them. */
+function edgeOf(order: Order, edge: "start" | "end"): Place {
   const { by, ascending } = ORDERS[order];
-  const id = ascending ? PLANT_ID_MAX : PLANT_ID_MIN;
-  return { key: { name: ascending ? LAST_KEY : "", time: String(id) }[by], id };
+  const isLow = ascending === (edge === "start");
+  const id = isLow ? PLANT_ID_MIN : PLANT_ID_MAX;
+  return { key: { name: isLow ? "" : LAST_KEY, time: String(id) }[by], id };
 }
 
 function timeBehind(time: string, ascending: boolean): string | undefined {

@@ -4,11 +4,10 @@ import type { Page } from "../page.ts";
 import type { ListQuery } from "../plants.ts";
 import type { Statement } from "./engine/pool.ts";
 import type { Execute, ExecuteOptions } from "./engine/retry.ts";
-import { filterValues } from "./filter.ts";
 import { toPlant } from "./plant-columns.ts";
 import type { PlantRow } from "./plant-columns.ts";
-import { LISTS, LIST_PLANTS_UP_TO } from "./list-statements.ts";
-import type { PageReach } from "./page-reach.ts";
+import { LISTS, LIST_PLANTS_UP_TO, filterValues } from "./list-statements.ts";
+import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../domain/plant.ts";
 
 /** @limit PostgreSQL: duration of a list or search */
 export const LIST_MS_MAX = 5000;
@@ -110,4 +109,34 @@ function toPage({ rows, isCut }: Rows<PlantRow>, query: ListQuery): Page {
   for (const row of rows) if (!page.add(toPlant(row), sizeOf({ name: row[1], tag: row[2] }))) break;
   if (isCut) page.cut();
   return page.close();
+}
+
+export type PageReach = ReturnType<typeof createPageReach>;
+
+type Guess = { ids: bigint; plants: bigint };
+
+/**
+ * How far pages reach among the ids, guessed from one before. On Citus every shard sends a whole page, unless it is told
+ * where the page probably ends: then each sends its part of it. One PostgreSQL does as much either way.
+ */
+export function createPageReach() {
+  // A first page begins far below the ids that most stores have, and says nothing of the others.
+  const first: Guess = { ids: 0n, plants: 0n };
+  const others: Guess = { ids: 0n, plants: 0n };
+  const guessAt = (from: bigint) => (from === PLANT_ID_MIN ? first : others);
+  return {
+    /** An id that a page of so many plants probably ends before. Undefined if nothing is known, or no id is that high. */
+    endOf(from: bigint, wanted: number): bigint | undefined {
+      const { ids, plants } = guessAt(from);
+      if (plants === 0n) return undefined;
+      // Half as many again: a page that is not full may have to be read once more.
+      const end = from + (3n * ids * BigInt(wanted)) / (2n * plants);
+      return end < PLANT_ID_MAX ? end : undefined;
+    },
+    /** A page that was read from there. */
+    learn(from: bigint, page: ReadonlyArray<Readonly<{ id: bigint }>>): void {
+      const last = page.at(-1);
+      if (last) Object.assign(guessAt(from), { ids: last.id - from + 1n, plants: BigInt(page.length) });
+    },
+  };
 }

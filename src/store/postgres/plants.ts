@@ -10,8 +10,7 @@ import { countFoundTags, countPlants, countTags, ESTIMATE_PLANTS, ESTIMATE_SHARD
 import type { Execute } from "./engine/retry.ts";
 import type { NameKeys } from "./name-keys.ts";
 import { listOrdered } from "./ordered-lists.ts";
-import { list } from "./plant-lists.ts";
-import { createPageReach } from "./page-reach.ts";
+import { list, createPageReach } from "./plant-lists.ts";
 import type { ServerPlants } from "./server-plants.ts";
 
 /** Plants, and the queues of their changes. */

@@ -4,7 +4,7 @@ import type { Database, Statement } from "./engine/pool.ts";
 import { runUnlimited } from "./engine/startup.ts";
 import { FIND_AMCHECK } from "./check-statements.ts";
 import { SHARDS_HERE } from "./engine/shards.ts";
-import { LEFTOVER } from "./index-check.ts";
+import { LEFTOVER } from "./table-check.ts";
 
 /*
  * On Citus the table of plants on the coordinator has no rows, and its indexes no entries: those of the shards count. Each

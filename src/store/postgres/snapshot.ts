@@ -8,9 +8,8 @@ import type { Database, Statement } from "./engine/pool.ts";
 import type { Health } from "./engine/health.ts";
 import type { Execute } from "./engine/retry.ts";
 import { areDistributed } from "./engine/shards.ts";
-import { list } from "./plant-lists.ts";
+import { list, createPageReach } from "./plant-lists.ts";
 import { FIRST_PLANT } from "./plant-statements.ts";
-import { createPageReach } from "./page-reach.ts";
 import { beginTransaction } from "./transaction.ts";
 import type { Transaction } from "./transaction.ts";
 

@@ -1,11 +1,8 @@
 import { withFields } from "../../runtime/log.ts";
-import type { Log } from "../../runtime/log.ts";
-import type { Metrics } from "../../runtime/metrics.ts";
-import type { CommitTracer } from "../../tracing/commit-tracer.ts";
 import { POSTGRES_COMMIT_SEARCHED } from "../commit-size.ts";
 import { createCommitMeter } from "../commit-meter.ts";
 import { createSnapshots } from "../snapshots.ts";
-import type { Store } from "../store.ts";
+import type { OpenOptions, Store } from "../store.ts";
 import { openContents } from "./contents.ts";
 import { Health } from "./engine/health.ts";
 import { parseHosts } from "./engine/hosts.ts";
@@ -26,19 +23,14 @@ import { warnOfCreators } from "./warnings.ts";
 import { renewWords } from "./word-renewal.ts";
 import { Workers } from "./workers.ts";
 
-type PostgresOptions = Readonly<{
-  /** A connection string, which may name several servers. */
-  url: string;
-  /** Wait for a database that is not up yet. Commands fail at once instead. */
-  isServing: boolean;
-  /** Whether to create a store if there is none. */
-  isNew: boolean;
-  queueMax: number;
-  queueWaitMs: number;
-  log: Log;
-  metrics: Metrics;
-  tracer?: CommitTracer | undefined;
-}>;
+/** `isServing`: wait for a database that is not up yet. Commands fail at once instead. */
+type PostgresOptions = OpenOptions &
+  Readonly<{
+    /** A connection string, which may name several servers. */
+    url: string;
+    /** Whether to create a store if there is none. */
+    isNew: boolean;
+  }>;
 
 /**
  * While one commit waits for the database, the processor is free for the next: commits in turns are faster than one for

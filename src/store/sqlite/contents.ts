@@ -4,7 +4,7 @@ import type { Contents } from "../contents.ts";
 import { translated } from "./engine/failure.ts";
 import { SNAPSHOT_WAL_PAGES_MAX, tooMuchWritten } from "./engine/requirements.ts";
 import { readDatedPlants } from "./plant-statements.ts";
-import { prepareTokenReads } from "./token-statements.ts";
+import { prepareTokenReads } from "./tokens.ts";
 
 /**
  * All that the store holds now, on a connection of its own. While it is open, the WAL cannot start again: so reading

@@ -3,14 +3,14 @@ import { describeFailure } from "../../runtime/system-failure.ts";
 import { look, lookAtTokens, someOf } from "../check.ts";
 import type { CheckStep, FirstTokenFile, Look } from "../check.ts";
 import { sizeOf } from "../page.ts";
-import { prepareBigInts } from "./engine/bigint-statement.ts";
+import { prepareBigInts } from "./engine/requirements.ts";
 import { isDamage, isSqlError, isSqliteFailure } from "./engine/failure.ts";
 import { expectOurs, findSchemaFault, isCurrent, schemaVersion } from "./engine/schema.ts";
 import { TOTAL } from "./search/changes.ts";
 import { openComparison } from "./search/comparison.ts";
 import type { Comparison, Incomparable } from "./search/comparison.ts";
 import type { PlantRow } from "./search/plant-tokens.ts";
-import { prepareTokenReads } from "./token-statements.ts";
+import { prepareTokenReads } from "./tokens.ts";
 
 /** A part of a Worker: the steps of a check, one a call. */
 export class Checker {

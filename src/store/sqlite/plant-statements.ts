@@ -4,7 +4,7 @@ import type { NewPlant, PlantId } from "../../domain/plant.ts";
 import type { DatedPlant } from "../contents.ts";
 import { idBehind, openPage } from "../page.ts";
 import type { Page } from "../page.ts";
-import { prepareBigInts } from "./engine/bigint-statement.ts";
+import { prepareBigInts } from "./engine/requirements.ts";
 import { TOTAL } from "./search/changes.ts";
 import type { ImportOutcome, ListQuery, Swap } from "../plants.ts";
 

@@ -2,7 +2,7 @@ import { PlantStoreError } from "../../domain/errors.ts";
 import { createPace } from "../../runtime/event-loop.ts";
 import type { PlantId } from "../../domain/plant.ts";
 import { coalesceReads } from "../coalesced-reads.ts";
-import { COUNTED_MAX, toCount } from "../counts.ts";
+import { COUNTED_MAX, toCount } from "../tags.ts";
 import type { PlantStore } from "../plants.ts";
 import { createSnapshots } from "../snapshots.ts";
 import { Commits } from "./commits.ts";

@@ -10,7 +10,7 @@ import { migrate } from "./engine/schema.ts";
 import { prepareDatedPuts } from "./plant-statements.ts";
 import { prepareChanges } from "./search/changes.ts";
 import { removeWordIndex } from "./search/index-file.ts";
-import { prepareTokenReads, prepareTokenWrites } from "./token-statements.ts";
+import { prepareTokenReads, prepareTokenWrites } from "./tokens.ts";
 
 /** For the index of tags. In KiB. */
 const CACHE = 65_536;

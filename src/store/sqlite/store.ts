@@ -1,9 +1,6 @@
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import type { Log } from "../../runtime/log.ts";
-import type { Metrics } from "../../runtime/metrics.ts";
-import type { CommitTracer } from "../../tracing/commit-tracer.ts";
-import type { Store } from "../store.ts";
+import type { OpenOptions, Store } from "../store.ts";
 import { openContents } from "./contents.ts";
 import { translated } from "./engine/failure.ts";
 import { findLastingFault, rememberFiles, sizeOfFile, toUnusable } from "./engine/files.ts";
@@ -19,18 +16,13 @@ import { createPlants } from "./plants.ts";
 import { Searcher } from "./search/searcher.ts";
 import { createTokens } from "./tokens.ts";
 
-type SqliteOptions = Readonly<{
-  path: string;
-  /** Refuse to open when another process serves this file. Commands that only manage tokens do not need this. */
-  isServing: boolean;
-  queueMax: number;
-  queueWaitMs: number;
-  log: Log;
-  metrics: Metrics;
-  tracer?: CommitTracer | undefined;
-  /** The disk cannot be trusted, or a thread has died: end the process at once, without sending any response. */
-  onFatal: (reason: Error) => void;
-}>;
+/** `isServing`: refuse to open when another process serves this file. */
+type SqliteOptions = OpenOptions &
+  Readonly<{
+    path: string;
+    /** The disk cannot be trusted, or a thread has died: end the process at once, without sending any response. */
+    onFatal: (reason: Error) => void;
+  }>;
 
 /** Opens or creates the store in a file. Rejects when it cannot promise durability. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {

@@ -2,7 +2,9 @@ import type { DatabaseSync } from "node:sqlite";
 import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../domain/plant.ts";
 import type { TagCount } from "../tags.ts";
 import { mostFrequent } from "../tags.ts";
-import { prepareBigInts } from "./engine/bigint-statement.ts";
+import { prepareBigInts } from "./engine/requirements.ts";
+import { isFound } from "../../domain/terms.ts";
+import type { SearchTerms } from "../../domain/terms.ts";
 
 /** Where a count continues: at this id of the tag or, without an id, at the next tag. */
 export type TagCursor = Readonly<{ tag: string; id?: bigint }>;
@@ -14,7 +16,7 @@ export type TagStep = Readonly<{ counts: readonly TagCount[]; next: TagCursor | 
 
 /** Plants counted in one step, and characters of tags that end it sooner. */
 const STEP_COUNTED = 20_000;
-const STEP_CHARACTERS = 2 ** 20;
+const STEP_TAGS_CHARACTERS = 2 ** 20;
 
 type GroupRow = { tag: string; plants: bigint; last: bigint };
 
@@ -43,7 +45,7 @@ export function createTagCounter(db: DatabaseSync): (cursor: TagCursor) => TagSt
     for (const row of groups.iterate(tag) as Iterable<GroupRow>) {
       rows.push(row);
       characters += row.tag.length;
-      if (characters > STEP_CHARACTERS) break;
+      if (characters > STEP_TAGS_CHARACTERS) break;
     }
     const last = rows.pop();
     if (!last) return { counts: [], next: undefined };
@@ -58,4 +60,31 @@ function cursorAfter({ tag, last }: GroupRow): TagCursor {
 
 function toCount({ tag, plants }: GroupRow): TagCount {
   return { tag, plants: Number(plants) };
+}
+
+/** How many plants of each tag matched; null is no tag. `checked`: how many ids of those given were looked at. */
+export type Tally = Readonly<{ tags: ReadonlyMap<string | null, number>; checked: number }>;
+
+/** The most work in one step, in characters of names and tags: some milliseconds, so that searches run in between. */
+const TALLY_CHARACTERS = 100_000;
+
+/** What reading a plant costs besides its text, in characters. */
+const CHARACTERS_A_PLANT = 20;
+
+export function createTally(db: DatabaseSync): (ids: BigInt64Array, terms: SearchTerms) => Tally {
+  const find = db.prepare("SELECT name, tag FROM plants WHERE id = ?");
+  return (ids, terms) => {
+    const tags = new Map<string | null, number>();
+    let work = 0;
+    let checked = 0;
+    for (; checked < ids.length && work < TALLY_CHARACTERS; checked += 1) {
+      const row = find.get(ids[checked]!) as { name: string; tag: string | null } | undefined;
+      work += CHARACTERS_A_PLANT;
+      if (!row) continue;
+      const { name, tag } = row;
+      work += name.length + (tag?.length ?? 0);
+      if (isFound(row, terms)) tags.set(tag, (tags.get(tag) ?? 0) + 1);
+    }
+    return { tags, checked };
+  };
 }

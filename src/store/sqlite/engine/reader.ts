@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { preparePlantReads } from "../plant-statements.ts";
 import { prepareChangeReads } from "../search/recorded-changes.ts";
-import { prepareTokenReads } from "../token-statements.ts";
+import { prepareTokenReads } from "../tokens.ts";
 import { schemaVersion } from "./schema.ts";
 
 export type Reader = ReturnType<typeof openReader>;

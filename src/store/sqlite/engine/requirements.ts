@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 
 /**
  * Older releases can corrupt a database when two connections reset its WAL at once (sqlite.org/wal.html, "WAL-reset
@@ -64,4 +64,11 @@ export function pragma(db: DatabaseSync, sql: string): unknown {
 
 function compareVersions(left: string, right: string): number {
   return left.localeCompare(right, "en", { numeric: true });
+}
+
+/** Prepares a statement whose integers are read as `bigint`: a number would be wrong beyond 2^53. */
+export function prepareBigInts(db: DatabaseSync, sql: string): StatementSync {
+  const statement = db.prepare(sql);
+  statement.setReadBigInts(true);
+  return statement;
 }

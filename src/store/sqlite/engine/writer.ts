@@ -10,7 +10,7 @@ import { OUTCOMES, preparePlantWrites } from "../plant-statements.ts";
 import type { PlantColumns } from "../plant-statements.ts";
 import { prepareChanges } from "../search/changes.ts";
 import type { Position } from "../search/changes.ts";
-import { prepareTokenWrites } from "../token-statements.ts";
+import { prepareTokenWrites } from "../tokens.ts";
 import { isSyncFailure } from "./failure.ts";
 import { markVersion, UNMARKED, walMark } from "./files.ts";
 import { makeDurable, pragma } from "./requirements.ts";

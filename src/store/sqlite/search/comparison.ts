@@ -8,18 +8,7 @@ import { tokensOf } from "./plant-tokens.ts";
 import type { PlantRow } from "./plant-tokens.ts";
 import { prepareChangeReads } from "./recorded-changes.ts";
 
-/** The index beside the plants of one moment. */
-export type Comparison = Readonly<{
-  /** Call it with each plant. */
-  add(plant: PlantRow): void;
-  /** What is wrong with the file of the index itself. */
-  damage(): string | undefined;
-  /** Reads the index. Yields now and then, with the bytes that were read. */
-  read(): Generator<number, void, void>;
-  /** How many words or plants, at least, the index has not as they are; undefined if somebody has used it since. */
-  wrong(): number | undefined;
-  close(): void;
-}>;
+export type Comparison = ReturnType<typeof compare>;
 
 /** Why there is nothing to compare. */
 export type Incomparable = "missing" | "building" | "behind" | "of another store";
@@ -102,7 +91,8 @@ function readPending(plants: DatabaseSync, { changes, bulkChanges }: Position): 
   return pending;
 }
 
-function compare({ db: index, isUntouched }: LookedAt, pending: ReadonlySet<bigint>): Comparison {
+/** Compares the index with the plants of one moment. */
+function compare({ db: index, isUntouched }: LookedAt, pending: ReadonlySet<bigint>) {
   const sums = new Int32Array(PARTS);
   // One in four billion others is left out too, on both sides.
   const pendingHashes = new Set(Array.from(pending, hashOfId));
@@ -113,7 +103,8 @@ function compare({ db: index, isUntouched }: LookedAt, pending: ReadonlySet<bigi
   const tokens = index.prepare("SELECT term, doc & 4294967295 AS low, doc >> 32 AS high FROM tokens");
 
   return {
-    add(plant) {
+    /** Call it with each plant. */
+    add(plant: PlantRow): void {
       const plantHash = hashOfId(plant.id);
       if (failure !== undefined || pendingHashes.has(plantHash)) return;
       const found = tokenize(plant.name);
@@ -125,11 +116,13 @@ function compare({ db: index, isUntouched }: LookedAt, pending: ReadonlySet<bigi
       const part = plantHash & (PARTS - 1);
       for (const token of tokensOf(plant, found)) sums[part]! += hashOf(token, plantHash);
     },
-    damage() {
+    /** What is wrong with the file of the index itself. */
+    damage(): string | undefined {
       const found = pragma(index, "PRAGMA integrity_check(1)");
       return found === "ok" ? undefined : String(found);
     },
-    *read() {
+    /** Reads the index. Yields now and then, with the bytes that were read. */
+    *read(): Generator<number, void, void> {
       if (failure !== undefined) throw failure;
       let rows = 0;
       let bytes = 0;
@@ -143,6 +136,7 @@ function compare({ db: index, isUntouched }: LookedAt, pending: ReadonlySet<bigi
         bytes = 0;
       }
     },
+    /** How many words or plants, at least, the index has not as they are; undefined if somebody has used it since. */
     wrong: () => (isUntouched() ? Math.max(words.missing(), sums.filter((sum) => sum !== 0).length) : undefined),
     close: () => index.close(),
   };

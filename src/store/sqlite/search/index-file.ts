@@ -2,9 +2,8 @@ import { existsSync, rmSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { PLANT_ID_MIN } from "../../../domain/plant.ts";
-import { prepareBigInts } from "../engine/bigint-statement.ts";
 import { isCorrupt } from "../engine/failure.ts";
-import { makeDurable, pragma } from "../engine/requirements.ts";
+import { makeDurable, pragma, prepareBigInts } from "../engine/requirements.ts";
 import type { Position } from "./changes.ts";
 
 /**

@@ -5,8 +5,8 @@ import { isFound, SEARCHED_LENGTH_MAX } from "../../../domain/terms.ts";
 import type { SearchTerms } from "../../../domain/terms.ts";
 import { ORDERS } from "../../page.ts";
 import type { Order, Place } from "../../page.ts";
-import { timeKey } from "./place-tokens.ts";
-import { prepareBigInts } from "../engine/bigint-statement.ts";
+import { timeKey } from "./plant-tokens.ts";
+import { prepareBigInts } from "../engine/requirements.ts";
 import type { PlantRow } from "./plant-tokens.ts";
 import type { WalkQuery, WordIndex } from "./word-index.ts";
 

@@ -2,8 +2,7 @@ import { hash } from "node:crypto";
 import { nameKey } from "../../../domain/name-order.ts";
 import { tokenize } from "../../../domain/terms.ts";
 import { PREFIX_LENGTHS, startOf } from "./expression.ts";
-import { ALL_PLANTS, placeTokens, timeDigits } from "./place-tokens.ts";
-import type { PlaceKeys } from "./place-tokens.ts";
+import type { Sorting } from "../../page.ts";
 
 /** A plant as it is indexed. */
 export type PlantRow = { id: bigint; name: string; tag: string | null; added: bigint | null };
@@ -22,16 +21,11 @@ const NAMES_KNOWN_MAX = 10_000;
 const TAGS_KNOWN_MAX = 1000;
 const LENGTH_KNOWN_MAX = 64;
 
-/** Makes what the index gets of plants, and remembers what occurs again. */
-export type PlantTokens = Readonly<{
-  /** The words of a name that is not remembered are told to `onWord`. */
-  of(plant: Omit<PlantRow, "id">): IndexedText;
-  ofTag(tag: string | null): string;
-  /** What `onWord` was told was not kept: it must be told again. */
-  forgetNames(): void;
-}>;
-
-export function createPlantTokens(onWord: (word: string) => void): PlantTokens {
+/**
+ * Makes what the index gets of plants, and remembers what occurs again. `onWord` is told the words of a name that is not
+ * remembered.
+ */
+export function createPlantTokens(onWord: (word: string) => void) {
   const names = new Map<string, IndexedName>();
   const tags = new Map<string, string>();
   let lastTime: Readonly<{ added: bigint | null; digits: string }> | undefined;
@@ -55,11 +49,12 @@ export function createPlantTokens(onWord: (word: string) => void): PlantTokens {
   }
 
   return {
-    of({ name, tag, added }) {
+    of({ name, tag, added }: Omit<PlantRow, "id">): IndexedText {
       const { text, count, key } = ofName(name);
-      return { text: join(text, ofTag(tag), { nameKey: key, time: ofTime(added) }), count };
+      return { text: join(text, ofTag(tag), [key, ofTime(added)]), count };
     },
     ofTag,
+    /** What `onWord` was told was not kept: it must be told again. */
     forgetNames: () => names.clear(),
   };
 }
@@ -67,9 +62,12 @@ export function createPlantTokens(onWord: (word: string) => void): PlantTokens {
 /** All that the index holds of a plant, in any order. */
 export function tokensOf({ name, tag, added }: Omit<PlantRow, "id">, words: readonly string[]): Set<string> {
   const tagToken = tag === null ? NO_TAG : toToken(tag);
-  const text = join(toText(words), tagToken, { nameKey: nameKey(name), time: timeDigits(added) });
+  const text = join(toText(words), tagToken, [nameKey(name), timeDigits(added)]);
   return new Set(text.split(" ").filter((one) => one !== ""));
 }
+
+/** Where a plant is in each order: the key of its name, and its time as `timeDigits` has it. */
+type PlaceKeys = readonly [key: string, time: string];
 
 /** What FTS5 gets of a plant: its words, its tag, and its places among all plants and among those of its tag. */
 function join(words: string, tagToken: string, place: PlaceKeys): string {
@@ -92,4 +90,59 @@ function remember<Value>(cache: Map<string, Value>, key: string, value: Value, e
 
 function toToken(tag: string): string {
   return `#${hash("sha256", tag, "hex").slice(0, 16)}`;
+}
+
+/**
+ * What the tokens of places in the list of all plants begin with. In the list of a tag they begin with the token of the
+ * tag, so that such a list has an order of its own.
+ */
+export const ALL_PLANTS = "#";
+
+/** Follows in the token of a place, and what would come behind all of them. No other token has either there. */
+const MARKS = {
+  name: { start: "x", end: "y" },
+  time: { start: "y", end: "z" },
+} as const satisfies Record<Sorting["by"], unknown>;
+
+/** The time in a token, in microseconds: as many as fourteen hexadecimal digits can say. */
+const TIME_DIGITS = 14;
+const TIME_MAX = 16n ** BigInt(TIME_DIGITS) - 1n;
+
+/** The tokens of the places of a list. */
+export type TokenRange = Readonly<{
+  /** From here on, and below the end. */
+  start: string;
+  end: string;
+  toToken(key: string): string;
+  toKey(token: string): string;
+}>;
+
+export function placesOf(list: string, by: Sorting["by"]): TokenRange {
+  const { start, end } = MARKS[by];
+  const from = list + start;
+  return {
+    start: from,
+    end: list + end,
+    toToken: (key) => from + (by === "name" ? key : timeDigits(BigInt(key))),
+    toKey: (token) => (by === "name" ? token.slice(from.length) : String(TIME_MAX - BigInt(`0x${token.slice(from.length)}`))),
+  };
+}
+
+/** The key of a plant's place among the newest: the nearest time that a token can say. */
+export function timeKey(added: bigint | null): string {
+  return String(withinToken(added ?? 0n));
+}
+
+/** A time in a token: that of a later one comes first. */
+function timeDigits(added: bigint | null): string {
+  return (TIME_MAX - withinToken(added ?? 0n)).toString(16).padStart(TIME_DIGITS, "0");
+}
+
+function withinToken(time: bigint): bigint {
+  return time < 0n ? 0n : time > TIME_MAX ? TIME_MAX : time;
+}
+
+/** The tokens of a plant's places in a list. */
+function placeTokens(list: string, [key, time]: PlaceKeys): string {
+  return `${list}${MARKS.name.start}${key} ${list}${MARKS.time.start}${time}`;
 }

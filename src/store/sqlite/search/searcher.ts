@@ -3,7 +3,7 @@ import type { NewPlant, PlantId } from "../../../domain/plant.ts";
 import { asPlantId, PLANT_ID_MIN } from "../../../domain/plant.ts";
 import { isFound } from "../../../domain/terms.ts";
 import type { SearchTerms } from "../../../domain/terms.ts";
-import { COUNTED_MAX } from "../../counts.ts";
+import { COUNTED_MAX } from "../../tags.ts";
 import { keepCounts } from "../../tags.ts";
 import { idBehind, openOrderedPage, openPage } from "../../page.ts";
 import type { OrderedPage, Page } from "../../page.ts";

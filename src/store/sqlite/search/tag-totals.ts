@@ -1,5 +1,5 @@
 import type { SearchTerms } from "../../../domain/terms.ts";
-import { COUNTED_MAX } from "../../counts.ts";
+import { COUNTED_MAX } from "../../tags.ts";
 import { mostFrequent, TAGS_BYTES_MAX, TAGS_MAX } from "../../tags.ts";
 import type { FoundTags, TagCount } from "../../tags.ts";
 import type { Thread } from "../engine/thread.ts";

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { prepareBigInts } from "../engine/bigint-statement.ts";
+import { prepareBigInts } from "../engine/requirements.ts";
 
 /**
  * Tokens of the index from `start` on and below `end`, those behind `after`. `limit`: how many ids are wanted at most. On

@@ -6,19 +6,10 @@ const LOOKS_A_WORD = 2;
 /** How many words are looked at in one call. */
 const LOOKS_MAX = 2000;
 
-/** The words that the names of an index have, for prefixes. */
-export type WordList = Readonly<{
-  /** They must be sorted. */
-  add(words: readonly string[]): void;
-  /** Plants were removed, or replaced: some of their words, at most so many of each, may be in no name any more. */
-  removed(plants: number, wordsMax: number): void;
-  /** Looks at some words, from where the last call ended, and forgets those that no name has any more. */
-  forgetUnused(): Readonly<{ lookedAt: number; forgotten: number }>;
-  /** The first word at or after a text. */
-  from(text: string): string | undefined;
-}>;
+export type WordList = ReturnType<typeof createWordList>;
 
-export function createWordList(db: DatabaseSync): WordList {
+/** The words that the names of an index have, for prefixes. */
+export function createWordList(db: DatabaseSync) {
   const lookedAt = db.prepare("SELECT word FROM looked_at");
   const saveLookedAt = db.prepare("UPDATE looked_at SET word = ?");
   const insert = db.prepare("INSERT INTO words (word) SELECT value FROM json_each(?) WHERE true ON CONFLICT DO NOTHING");
@@ -39,14 +30,17 @@ export function createWordList(db: DatabaseSync): WordList {
   let firstRounds = 2;
 
   return {
-    add(words) {
+    /** They must be sorted. */
+    add(words: readonly string[]): void {
       due += LOOKS_A_WORD * Number(insert.run(JSON.stringify(words)).changes);
     },
-    removed(plants, wordsMax) {
+    /** Plants were removed, or replaced: some of their words, at most so many of each, may be in no name any more. */
+    removed(plants: number, wordsMax: number): void {
       allowed += LOOKS_A_WORD * wordsMax * plants;
       if (firstRounds === 0) allowed = Math.min(due, allowed);
     },
-    forgetUnused() {
+    /** Looks at some words, from where the last call ended, and forgets those that no name has any more. */
+    forgetUnused(): Readonly<{ lookedAt: number; forgotten: number }> {
       const looks = Math.min(allowed, LOOKS_MAX);
       if (looks === 0) return { lookedAt: 0, forgotten: 0 };
       const start = lookedAt.get()!["word"] as string;
@@ -58,6 +52,7 @@ export function createWordList(db: DatabaseSync): WordList {
       allowed = Math.min(allowed - looks, firstRounds > 0 ? Infinity : due);
       return { lookedAt: looks, forgotten: last === null ? 0 : Number(forget.run(start, last).changes) };
     },
-    from: (text) => first.get(text)?.["word"] as string | undefined,
+    /** The first word at or after a text. */
+    from: (text: string) => first.get(text)?.["word"] as string | undefined,
   };
 }
