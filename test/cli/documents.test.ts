@@ -224,29 +224,3 @@ it("the backup that cron makes in docs/how-to/back-up-and-restore.md is the one 
   // Where cron starts it, there is no ./data.
   expect(read("docs/how-to/back-up-and-restore.md")).toContain(`30 3 * * * ${command} --data ${folder}\n`);
 });
-
-needs("git").describe("the check of Markdown", () => {
-  const folder = temporaryFolder();
-  const check = (text: string) => {
-    writeFileSync(join(folder, "page.md"), text);
-    return spawnSync(process.execPath, [join(PROJECT, ".ci/markdown.ts"), join(folder, "page.md")], { encoding: "utf8" }).stdout;
-  };
-  const long = "word ".repeat(25).trim();
-
-  for (const [why, text, problem] of [
-    ["a long line", long, "page.md:1: 124 characters"],
-    ["a link to no file", "[a](missing.md)", "the link to missing.md leads nowhere"],
-    ["a link to no heading", "# One\n\n[a](#two)", "no heading"],
-    ["a link to no heading of another file", "[a](page.md#two)", "no heading"],
-    ["a file that is gone", "`src/gone.ts` is gone", "there is no file src/gone.ts"],
-  ] as const) {
-    it(`names ${why}`, () => expect(check(text)).toContain(problem));
-  }
-
-  it("ignores code, URLs, and what cannot be wrapped", () => {
-    const address = `https://example.org/${"x".repeat(150)}`;
-    expect(check(`# One (\`two\`)\n\n[a](#one-two) [b](page.md#one-two) \`plant.ts\`\n\n\`\`\`\n${long}\n\`\`\`\n\n- ${address}\n`)).toBe(
-      "",
-    );
-  });
-});

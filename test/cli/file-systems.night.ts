@@ -61,8 +61,7 @@ describe("a data folder", () => {
       traced.it(`${what} is refused in words by ${words[0]}`, async () => {
         const data = await makeStore();
         const answer = `stat,lstat,statx,newfstatat,access,openat:error=${error}`;
-        const { status, stderr } = await runOn([...words, data], [answer], [data]);
-        expect([status, stderr]).toEqual([1, `plant-store: ${data}: ${says}\n`]);
+        expect(await runOn([...words, data], [answer], [data])).toMatchObject({ status: 1, stderr: `plant-store: ${data}: ${says}\n` });
       });
 
   traced.it("on a file system without shared memory is refused with its kind, and what to do", async () => {

@@ -36,8 +36,7 @@ describe("plant-store restore", () => {
   const file = garden.file;
 
   async function expectRefused(place: Place, message: string): Promise<void> {
-    const { status, stderr } = await runOn(place, ["restore", file]);
-    expect([status, stderr]).toEqual([1, expect.stringContaining(message)]);
+    expect(await runOn(place, ["restore", file])).toMatchObject({ status: 1, stderr: expect.stringContaining(message) });
   }
 
   it("leaves the file of another token than that of the store whose place it takes", async () => {

@@ -270,8 +270,7 @@ describe("a file that a command writes", () => {
         [join(folderless, "file"), `There is no folder ${folderless}: create it, or name another file.`],
         ["", "The file name is empty: name a file."],
       ] as const) {
-        const { status, stderr } = await runInside(words(path), throughService);
-        expect([status, stderr]).toEqual([1, `plant-store: ${message}\n`]);
+        expect(await runInside(words(path), throughService)).toMatchObject({ status: 1, stderr: `plant-store: ${message}\n` });
       }
     });
   }

@@ -37,8 +37,7 @@ describe("a command in a wrong folder, or on a wrong database", () => {
         for (const isThere of [false, true]) {
           if (isThere) mkdirSync(data);
           else rmSync(data, { recursive: true, force: true });
-          const { status, stdout, stderr } = await runOn(place, words);
-          expect([status, stdout, stderr]).toEqual([1, "", expect.stringContaining(says)]);
+          expect(await runOn(place, words)).toMatchObject({ status: 1, stdout: "", stderr: expect.stringContaining(says) });
           expect(existsSync(data) ? readdirSync(data) : undefined).toEqual(isThere ? [] : undefined);
         }
         if (engine === "PostgreSQL") {
@@ -71,8 +70,7 @@ describe("a start", () => {
         ["serve", "--port", "0"],
         ["token", "list"],
       ]) {
-        const { status, stdout, stderr } = await runOn(place, words);
-        expect([status, stdout, stderr]).toEqual([1, "", expect.stringContaining(message)]);
+        expect(await runOn(place, words)).toMatchObject({ status: 1, stdout: "", stderr: expect.stringContaining(message) });
       }
       expect(readFileSync(path).equals(before)).toBe(true);
     });

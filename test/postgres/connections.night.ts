@@ -1,19 +1,13 @@
 import { afterAll, describe, expect, it } from "bun:test";
 import { Client } from "pg";
-import { UnsentError } from "../../src/store/postgres/engine/failure.ts";
-import { Health } from "../../src/store/postgres/engine/health.ts";
-import { parseHosts } from "../../src/store/postgres/engine/hosts.ts";
-import { openPool } from "../../src/store/postgres/engine/pool.ts";
 import { FIND_ALIVE } from "../../src/store/postgres/engine/requirements.ts";
-import { withRetries } from "../../src/store/postgres/engine/retry.ts";
 import { rejectionOf } from "../support/rejection.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
-import { findFreePort } from "../support/port.ts";
 import { startFlood } from "../support/flood.ts";
 import { killServices, PATIENT } from "../support/service-process.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
 import { startProxy } from "../support/postgres/proxy.ts";
-import { openLog, serveOn } from "../support/postgres/store.ts";
+import { serveOn } from "../support/postgres/store.ts";
 import { startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
@@ -41,31 +35,6 @@ describe("the connections of a service", () => {
     expect(answered.length).toBeGreaterThan(100);
     // To a tenth of a second.
     expect(new Set([...seen.values()].map((since) => since.slice(0, 21))).size).toBeGreaterThan(10);
-  });
-
-  it("that a server refuses are all told as refused, however many wait: that passes, as a full pool may not", async () => {
-    const url = `postgres://anna@127.0.0.1:${await findFreePort()}/plants`;
-    const pool = openPool({ hosts: parseHosts(url), connectionsMax: 2, serverMs: 1000 });
-    const asked = Array.from({ length: 6 }, () =>
-      rejectionOf(pool.query({ text: "SELECT 1" }, [], { connectMs: 1000, statementMs: 1000 })),
-    );
-    for (const reason of await Promise.all(asked)) expect(reason).toBeInstanceOf(UnsentError);
-    await pool.close();
-  });
-
-  it("are not asked for again once they are closed, so that a command ends that is looking at its database then", async () => {
-    const pool = openPool({ hosts: parseHosts((await sharedCluster()).url()), connectionsMax: 1, serverMs: 1000 });
-    let tries = 0;
-    function query<Row extends unknown[]>(...asked: Parameters<typeof pool.query>): Promise<Row[]> {
-      tries += 1;
-      return pool.query<Row>(...asked);
-    }
-    const health = new Health(openLog());
-    const execute = withRetries({ database: { ...pool, query }, health, retryMs: 5000 });
-    await pool.close();
-    const asked = execute({ text: "SELECT 1" }, [], { isRepeatable: true });
-    expect(await rejectionOf(asked)).toMatchObject({ code: "store_unavailable" });
-    expect(tries).toBe(1);
   });
 
   it("cancel what was given up on another, and neither what it runs since then nor one that is idle", async () => {

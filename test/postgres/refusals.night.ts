@@ -22,6 +22,7 @@ const OTHERS = Array.from({ length: 40 }, (_, at) => at + 1);
 
 describe("a plant that the database refuses", () => {
   let service: TestService;
+  let lastId = 0;
   beforeAll(async () => {
     const database = await (await sharedCluster()).createDatabase();
     service = await startTestService({ database });
@@ -29,51 +30,30 @@ describe("a plant that the database refuses", () => {
   });
   afterAll(() => service.stop());
 
-  /** The statuses of requests that are sent at once: of those of others, and of the last one. */
-  async function sendBeside(
-    send: (id: number) => Promise<Response>,
-    refused: Promise<Response>,
-  ): Promise<[others: Set<number>, refused: number]> {
-    const answers = await Promise.all([...OTHERS.map(send), refused]);
-    const statuses = answers.map(({ status }) => status);
-    return [new Set(statuses.slice(0, -1)), statuses.at(-1)!];
-  }
+  const put = (id: number, name: string) =>
+    service.request(`/plants/${id}`, { method: "PUT", headers: JSON_TYPE, body: JSON.stringify({ name }) });
+  const create = (id: number, name: string) => service.post(JSON.stringify({ id, name }));
+  const remove = (id: number) => service.request(`/plants/${id}`, { method: "DELETE" });
 
-  function put(id: number, name: string): Promise<Response> {
-    return service.request(`/plants/${id}`, { method: "PUT", headers: JSON_TYPE, body: JSON.stringify({ name }) });
-  }
-
-  it("keeps no other plant from being created in the same commit, and is not there", async () => {
-    const create = (id: number) => service.post(JSON.stringify({ id, name: "rose" }));
-    expect(await sendBeside(create, service.post('{"id":1000,"name":"weed"}'))).toEqual([new Set([200]), 500]);
-    expect((await service.request("/plants/1000")).status).toBe(404);
-    expect(await (await service.request("/plants/count")).json()).toMatchObject({ plants: OTHERS.length });
-  });
-
-  it("keeps no other plant from being created in the same commit with a code that PostgreSQL does not have either", async () => {
-    const create = (id: number) => service.post(JSON.stringify({ id: 3000 + id, name: "rose" }));
-    expect(await sendBeside(create, service.post('{"id":1004,"name":"thorn"}'))).toEqual([new Set([200]), 500]);
-    expect((await service.request("/plants/1004")).status).toBe(404);
-  });
-
-  it("keeps no other plant from being changed in the same commit, and stays as it was", async () => {
-    await put(1001, "tulip");
-    expect(await sendBeside((id) => put(id, "lily"), put(1001, "weed"))).toEqual([new Set([200]), 500]);
-    expect(await (await service.request("/plants/1001")).json()).toEqual({ id: 1001, name: "tulip" });
-  });
-
-  it("keeps no other plant from being deleted in the same commit, and is still there", async () => {
-    await put(1002, "protected");
-    const remove = (id: number) => service.request(`/plants/${id}`, { method: "DELETE" });
-    expect(await sendBeside(remove, remove(1002))).toEqual([new Set([204]), 500]);
-    expect((await service.request("/plants/1002")).status).toBe(200);
-  });
-
-  it("keeps no other plant from being created if a trigger drops it without a word, and is not answered as created", async () => {
-    const create = (id: number) => service.post(JSON.stringify({ id: 2000 + id, name: "rose" }));
-    expect(await sendBeside(create, service.post('{"id":1003,"name":"ghost"}'))).toEqual([new Set([200]), 503]);
-    expect((await service.request("/plants/1003")).status).toBe(404);
-  });
+  for (const [what, before, send, names, statuses] of [
+    ["created, and is not there", undefined, create, ["rose", "weed"], [200, 500]],
+    ["created with a code that PostgreSQL does not have either, and is not there", undefined, create, ["lily", "thorn"], [200, 500]],
+    ["created if a trigger drops it without a word, and is not answered as created", undefined, create, ["iris", "ghost"], [200, 503]],
+    ["changed, and stays as it was", "tulip", put, ["lily", "weed"], [200, 500]],
+    ["deleted, and is still there", "protected", remove, ["", ""], [204, 500]],
+  ] as const)
+    it(`keeps no other plant of its commit from being ${what}`, async () => {
+      const first = (lastId += 100);
+      const others = OTHERS.map((at) => first + at);
+      if (before !== undefined) for (const [at, id] of [first, ...others].entries()) await put(id, at === 0 ? before : "other");
+      const answers = await Promise.all([...others.map((id) => send(id, names[0])), send(first, names[1])]);
+      expect([new Set(answers.slice(0, -1).map(({ status }) => status)), answers.at(-1)!.status]).toEqual([
+        new Set([statuses[0]]),
+        statuses[1],
+      ]);
+      const read = await service.request(`/plants/${first}`);
+      expect(read.ok ? await read.json() : undefined).toEqual(before && { id: first, name: before });
+    });
 
   it("does not make the service look ill", async () => {
     await service.post('{"id":1000,"name":"weed"}');

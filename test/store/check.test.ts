@@ -143,8 +143,7 @@ describe("plant-store check says that a store is sound", () => {
     const small = await makeStore(50);
     for (const name of readdirSync(small)) copyFileSync(join(small, name), join(folder, name));
     Bun.spawnSync(["mount", "-o", "remount,ro", folder]);
-    const { status, stderr } = await check(folder);
-    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(await check(folder)).toMatchObject({ status: 0, stderr: "" });
   });
   afterAll(unmountDisks);
 
@@ -403,8 +402,7 @@ describe("plant-store check finds that", () => {
   it("something is damaged besides, and repairs nothing then", async () => {
     const folder = damaged("UPDATE tokens SET scopes = 'all' WHERE id = 'token1'; DROP INDEX plants_by_tag");
     const before = readFileSync(join(folder, "plants.db"));
-    const { status, stderr } = await check(folder, "--repair");
-    expect([status, stderr]).toEqual([1, expect.stringContaining("only a backup has")]);
+    expect(await check(folder, "--repair")).toMatchObject({ status: 1, stderr: expect.stringContaining("only a backup has") });
     expect(readFileSync(join(folder, "plants.db")).equals(before)).toBe(true);
     expect(statesOf(folder)).toEqual(["tables wrong", "tokens damaged"]);
   });
