@@ -55,14 +55,14 @@ export const MUTANTS: readonly Mutant[] = [
     to: "READ COMMITTED",
   },
   {
-    test: "cli/damaged-backup.test.ts",
+    test: "cli/backup.test.ts",
     name: "is refused with another digit",
     file: "src/files/backup-file.ts",
     from: 'end.sha256 !== this.#hash.digest("hex")',
     to: "false",
   },
   {
-    test: "cli/no-proxy.test.ts",
+    test: "cli/commands.test.ts",
     name: "without the proxy of HTTP_PROXY, no_proxy",
     file: "src/main.ts",
     from: "reachLoopbackDirectly(process.env);\n",
@@ -330,14 +330,14 @@ export const MUTANTS: readonly Mutant[] = [
     to: 'const PROBE_END = { text: "SELECT 1" }',
   },
   {
-    test: "postgres/missing-standby.night.ts",
+    test: "postgres/standby.night.ts",
     name: "goes on to read, list and be administered",
     file: "src/store/postgres/pooled-server.ts",
     from: "withRetries({ database: pools.lists,",
     to: "withRetries({ database: pools.imports,",
   },
   {
-    test: "postgres/missing-standby.night.ts",
+    test: "postgres/standby.night.ts",
     name: "leaves few statements running",
     file: "src/store/postgres/engine/left-behind.ts",
     from: "if (!isEnded) this.#since.set(connection.backend, at);",
@@ -379,7 +379,7 @@ export const MUTANTS: readonly Mutant[] = [
     to: "plants.id = v.id AND",
   },
   {
-    test: "postgres/list-races.test.ts",
+    test: "postgres/lists.test.ts",
     name: "a plant that is renamed",
     file: "src/store/postgres/ordered-lists.ts",
     from: 'reached ?? edgeOf(order, "end")',

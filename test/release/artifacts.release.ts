@@ -1,12 +1,16 @@
+// What a scanner for known weaknesses reads of a release.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Database } from "bun:sqlite";
 import { beforeAll, describe, expect, it } from "bun:test";
 import { releaseNotes } from "../../deploy/release/notes.ts";
 import { HOST } from "../../deploy/release/platforms.ts";
 import { VERSION } from "../../deploy/release/project.ts";
 import { sign } from "../../deploy/release/signature.ts";
+import { billOfMaterials } from "../../deploy/release/bill-of-materials.ts";
+import { runtimeParts } from "../../deploy/release/runtime-parts.ts";
 import { PROJECT } from "../support/process.ts";
 import { findProgram, needs } from "../support/program.ts";
 import { testContainer } from "../support/release/container-suite.ts";
@@ -180,3 +184,39 @@ testContainer(() => join(release, `plant-store-${VERSION}-image-${ARCHITECTURE}.
 function sumOf(path: string): string {
   return createHash("sha256").update(readFileSync(path)).digest("hex");
 }
+
+describe("the bill of materials", () => {
+  const bill = JSON.parse(billOfMaterials(0)) as Bill;
+  const find = (name: string) => bill.components.find((component) => component.name === name);
+
+  it("has the library of each version that the runtime reports, in this version", () => {
+    using database = new Database(":memory:");
+    const row = database.query<{ version: string }, []>("SELECT sqlite_version() AS version").get();
+    expect(find("sqlite")).toMatchObject({ version: row!.version, purl: `pkg:generic/sqlite@${row!.version}` });
+    const named = {
+      boringssl: "boringssl",
+      icu: "icu",
+      webkit: "webkit",
+      zlib: "zlib-ng",
+      zstd: "zstd",
+      mimalloc: "mimalloc",
+      ares: "c-ares",
+    };
+    for (const [key, name] of Object.entries(named)) expect(find(name)?.version).toBe(process.versions[key]);
+    expect(find("brotli")).toBeDefined();
+  });
+
+  it("says that the runtime depends on them, and has each reference once", () => {
+    const { dependsOn } = bill.dependencies.find(({ ref }) => ref === `bun@${Bun.version}`)!;
+    expect(dependsOn).toEqual(expect.arrayContaining(["bun/sqlite", "bun/boringssl", "bun/brotli"]));
+    const refs = bill.components.map((component) => component["bom-ref"]);
+    expect(new Set(refs).size).toBe(refs.length);
+    expect(bill.components.filter(({ licenses }) => !licenses?.length)).toEqual([]);
+  });
+
+  it("is not made when the runtime reports a library that nobody has described", () => {
+    expect(() => runtimeParts({ ...process.versions, libnew: "1.0" })).toThrow(
+      "Bun contains libnew: describe it in deploy/release/runtime-parts.ts.",
+    );
+  });
+});

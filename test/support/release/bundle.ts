@@ -1,7 +1,7 @@
 // Writes what a runtime of OCI needs to run an image with the words of a command, and prints its folder.
 import { chownSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Image } from "./container.ts";
+import type { Image } from "./container-suite.ts";
 
 const [described, ...words] = process.argv.slice(2) as [string, ...string[]];
 const { root, config } = JSON.parse(readFileSync(described, "utf8")) as Pick<Image, "root" | "config">;

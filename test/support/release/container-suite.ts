@@ -1,14 +1,15 @@
+// Runs an image of ours as an engine would: by a runtime of OCI, with a root that cannot be written and no rights.
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { globSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "bun:test";
 import { PROJECT, startProcess } from "../process.ts";
 import { readToken } from "../service.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { until } from "../until.ts";
-import { programOf, unpackImage } from "./container.ts";
-import type { Image } from "./container.ts";
-import { expectInterface } from "./interface.ts";
+import { findProgram } from "../program.ts";
+import { inForm } from "../run-form.ts";
 import { needsRoot } from "./other-root.ts";
 
 /** The setting of the runtime at the top of the program, which an executable does not have. */
@@ -81,4 +82,67 @@ export function testContainer(path: () => string): void {
 
     it("passes the tests of the interface", () => expectInterface(program()));
   });
+}
+
+type ImageConfig = Readonly<{
+  architecture: string;
+  config: Readonly<{ User: string; Env: readonly string[]; Entrypoint: readonly string[]; Cmd: readonly string[] }> &
+    Readonly<{ Volumes: object; ExposedPorts: object }>;
+  rootfs: Readonly<{ diff_ids: readonly string[] }>;
+}>;
+
+type Descriptor = Readonly<{ digest: string; size: number }>;
+
+/** An image that is unpacked. */
+export type Image = Readonly<{ layout: string; root: string; config: ImageConfig }>;
+
+function unpackImage(archive: string): Image {
+  const folder = temporaryFolder();
+  const [layout, root] = ["layout", "root"].map((name) => join(folder, name)) as [string, string];
+  for (const path of [layout, root]) mkdirSync(path);
+  unpack(archive, layout);
+  const read = (path: string): unknown => JSON.parse(readFileSync(join(layout, path), "utf8"));
+  const blob = ({ digest }: Descriptor) => `blobs/${digest.replace(":", "/")}`;
+  const [named] = (read("index.json") as { manifests: [Descriptor] }).manifests;
+  const manifest = read(blob(named)) as { config: Descriptor; layers: Descriptor[] };
+  for (const layer of manifest.layers) unpack(join(layout, blob(layer)), root);
+  return { layout, root, config: read(blob(manifest.config)) as ImageConfig };
+}
+
+function unpack(archive: string, folder: string): void {
+  const { status, stderr } = spawnSync("tar", ["-xpf", archive, "--same-owner", "-C", folder], { encoding: "utf8" });
+  if (status !== 0) throw new Error(stderr);
+}
+
+/** A program that runs the image with these words. The folder that follows `--data` is mounted there, and is its user's. */
+function programOf({ root, config }: Image): string {
+  const folder = temporaryFolder();
+  const described = join(folder, "image.json");
+  writeFileSync(described, JSON.stringify({ root, config }));
+  const program = join(folder, "program");
+  const bundle = `${process.execPath} ${join(PROJECT, "test/support/release/bundle.ts")} ${described}`;
+  const runc = `${findProgram("runc")} --root ${folder}`;
+  writeFileSync(program, `#!/bin/sh\nbundle=$(${bundle} "$@") && exec ${runc} run --bundle "$bundle" "plants-$$"\n`, { mode: 0o755 });
+  return program;
+}
+
+/** They start a service for each of hundreds of cases, or several on one PostgreSQL. */
+const ELSEWHERE = ["engine-parity", "export-moment", "model"];
+
+const FILES = inForm(
+  ["accept", "plants"].map((name) => `test/interface/${name}.test.ts`),
+  globSync("test/interface/*.test.ts", { cwd: PROJECT }).filter((path) => !ELSEWHERE.some((name) => path.includes(name))),
+);
+
+/** Runs the tests of the interface against the services that a program starts. */
+export function expectInterface(program: string): void {
+  const words = ["test", "--timeout", "1800000", ...FILES.map((path) => `./${path}`)];
+  const { status, stderr } = spawnSync(process.execPath, words, {
+    cwd: PROJECT,
+    encoding: "utf8",
+    // The user of a package must get to the data folders, and only root may pass the folders above many a TMPDIR.
+    env: { ...process.env, TEST_PROGRAM: program, TMPDIR: "/tmp" },
+  });
+  const failed = stderr.split("\n").filter((line) => status !== 0 && !/^\((pass|skip)\)/.test(line));
+  expect({ status, failed, passed: Number(/^ *(\d+) pass$/m.exec(stderr)?.[1]) > 100 }).toEqual({ status: 0, failed: [], passed: true });
 }

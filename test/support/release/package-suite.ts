@@ -4,8 +4,7 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { startProcess } from "../process.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
-import { MEMORY } from "./container-suite.ts";
-import { expectInterface } from "./interface.ts";
+import { expectInterface, MEMORY } from "./container-suite.ts";
 import { needsRoot, openRoot } from "./other-root.ts";
 import type { OtherRoot } from "./other-root.ts";
 
