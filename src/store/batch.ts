@@ -14,10 +14,7 @@ export type Outcome = "created" | "same" | "in_use";
  */
 export type Changes = Readonly<{ creates: readonly NewPlant[]; swaps: readonly Swap[]; tokens: readonly TokenChange[] }>;
 
-/**
- * One outcome for each change, in the same order; for a swap, whether it was made; or why it alone was not, while the
- * others were committed. Kinds that an engine commits elsewhere are left out.
- */
+/** One outcome for each change, in order, or why it alone failed. Kinds that an engine commits elsewhere are left out. */
 export type Outcomes = Readonly<{
   creates?: ReadonlyArray<Outcome | Error>;
   swaps?: ReadonlyArray<boolean | Error>;

@@ -2,10 +2,7 @@ import { isScope } from "../domain/scope.ts";
 import { TIME_MAX } from "./tokens.ts";
 import type { StoredRow } from "./tokens.ts";
 
-/**
- * What a check says of one part of a store. "note": nothing need be wrong, but somebody should know it. "wrong": it can be
- * rebuilt from what is there. "damaged": that cannot.
- */
+/** What a check says of one part. "note": for information. "wrong": it can be rebuilt from what is there. "damaged": it cannot. */
 export type Look = Readonly<{ kind: "look"; part: string; state: "ok" | "note" | "wrong" | "damaged"; text: string }>;
 
 /** A look, or so many bytes that were looked at since the last step. */

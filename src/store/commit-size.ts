@@ -20,10 +20,7 @@ export const COMMIT_CHARACTERS = 1_000_000;
  */
 export const POSTGRES_COMMIT_SEARCHED = 20_000;
 
-/**
- * The size at which a commit of an import begins. A search may wait until the searched characters are indexed, and
- * another sender's change until all are stored.
- */
+/** When a commit of an import begins. Searches may wait until its searched characters are indexed, changes until it is stored. */
 export const IMPORT_COMMIT = {
   /** @limit files: plants in a commit of an import */
   plants: 2000,

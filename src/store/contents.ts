@@ -17,16 +17,10 @@ export type Contents = Readonly<{ read(): AsyncIterable<ContentsPart>; close(): 
 /** What was put into an empty store. `replaced`: the hash of a first token that nobody had used, and that is gone. */
 export type Filled = Readonly<{ replaced: string | undefined }>;
 
-/**
- * The id of the token that a store gets at its first start. It is fixed: if several services start at once on one
- * database, only one of them creates the token.
- */
+/** The id of a store's first token. It is fixed, so of several services that start at once on one database, one creates it. */
 export const FIRST_TOKEN_ID = "first";
 
-/**
- * The hash of the first token of a store without plants, if there is one. Throws if the store has anything that
- * somebody may miss: other tokens, or a first one that was used.
- */
+/** The hash of an unused store's first token, if it has one. Throws if the store has plants, other tokens, or a used first one. */
 export function expectUnused(tokens: readonly StoredToken[], hasPlants: boolean): string | undefined {
   const isUnused = tokens.every(({ token }) => token.id === FIRST_TOKEN_ID && token.lastUsed === undefined);
   if (hasPlants || !isUnused) throw new Error("The store has plants or tokens already: restore into an empty one, such as a new folder.");

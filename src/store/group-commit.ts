@@ -33,10 +33,7 @@ type GroupCommitOptions = QueueLimits &
 
 const NO_TEXT: Size = { characters: 0, searched: 0 };
 
-/**
- * Group commit: changes that arrive while commits run go into the next one. One fsync serves many requests, and each
- * response still follows its own commit.
- */
+/** Group commit: changes that arrive while commits run go into the next one. One fsync serves many; each response follows its own. */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
   readonly #waiting: WaitingLine;

@@ -4,10 +4,7 @@ import type { NewPlant, PlantId } from "../domain/plant.ts";
 /** A page of a list. `isLast`: no plants follow. */
 export type Page = Readonly<{ plants: readonly NewPlant[]; isLast: boolean }>;
 
-/**
- * What plants are ordered by: their names, as `nameKey` says, or the times of their creates. Plants that are equal in that
- * are by id, in the same direction.
- */
+/** What plants are ordered by: their `nameKey`, or the time of the create. Equal ones are by id, in the same direction. */
 export type Sorting = Readonly<{ by: "name" | "time"; ascending: boolean }>;
 
 export const ORDERS = {

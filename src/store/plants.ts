@@ -9,10 +9,7 @@ export type ListQuery = Readonly<{
   /** From the greatest id down. */
   descending?: boolean;
   limit: number;
-  /**
-   * The page ends with the plant that brings its names and tags to this many bytes, as the engine stores them. Hardly
-   * more is ever read.
-   */
+  /** The page ends with the plant that brings its names and tags to this many bytes, as stored. Hardly more is ever read. */
   bytesMax: number;
   after: PlantId | undefined;
   /** Null selects plants without a tag. */
@@ -24,10 +21,7 @@ export type ListQuery = Readonly<{
 /** Selects plants in an order, behind a place. */
 export type OrderedQuery = Omit<ListQuery, "after" | "descending"> & Readonly<{ order: Order; after: Place | undefined }>;
 
-/**
- * One change of one plant, from the state that was seen to the new state. Undefined means no plant. At least one is a
- * plant, and both have the same id.
- */
+/** One change of one plant, from the state that was seen to the new one. Undefined is no plant. At least one is a plant; ids are equal. */
 export type Swap = Readonly<{ from: NewPlant | undefined; to: NewPlant | undefined }>;
 
 /** The id of the plant that a swap changes. */
@@ -35,10 +29,7 @@ export function idOf({ from, to }: Swap): PlantId {
   return (from ?? to)!.id;
 }
 
-/**
- * Plants as all of them were at one moment. Once it is closed, or has lasted too long, its lists reject. Lists take no
- * words, and a tag only if it is text.
- */
+/** A consistent snapshot. Once it is closed, or has lasted too long, lists reject. They take no words, and only tags that are text. */
 export type Snapshot = Readonly<{ list(query: ListQuery): Promise<Page>; close(): void }>;
 
 /** The outcome of a line of an import. */
@@ -46,10 +37,7 @@ export type ImportOutcome = "created" | "same" | "replaced" | "in_use";
 
 type CreateOptions = Readonly<{
   owner?: Owner;
-  /**
-   * Called at most once, while the disk is busy and the processor is not. What it throws is dropped: the caller does
-   * without it, or does it again.
-   */
+  /** Called at most once, while the disk is busy and the processor is not. What it throws is dropped: the caller must do without it. */
   whileWriting?: () => void;
 }>;
 
@@ -85,10 +73,7 @@ export type PlantStore = Readonly<{
   listOrdered(query: OrderedQuery): Promise<OrderedPage>;
   /** All changes that were answered before the call are in it. May last some minutes, and must be closed. */
   snapshot(): Promise<Snapshot>;
-  /**
-   * Whether all callers share a few workers (threads or connections) for this work. It should then go through a fair
-   * queue.
-   */
+  /** Whether all callers share a few workers (threads or connections) for this work, so that it needs a fair queue. */
   takesTurns(kind: "search" | "list" | "import"): boolean;
   /** Where a count is expensive it may be an older one, and says how old. */
   countTags(): Promise<TagCounts>;

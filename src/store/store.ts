@@ -23,10 +23,7 @@ export type Store = Readonly<{
   name: string;
   plants: PlantStore;
   tokens: TokenStore;
-  /**
-   * Whether a change of this owner would be refused with `overloaded` now. Asking before its body is read saves most of
-   * the work.
-   */
+  /** Whether a change of this owner would be refused with `overloaded` now: asked before its body is read, it saves most of the work. */
   isFull(queue: Queue, owner: Owner): boolean;
   /**
    * Throws the reason when the store cannot take changes now. Returns what is missing, for people, when it can take some.

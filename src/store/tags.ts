@@ -2,10 +2,7 @@ import { PlantStoreError } from "../domain/errors.ts";
 import { withTimeLimit } from "../runtime/time-limit.ts";
 import { coalesceReads } from "./coalesced-reads.ts";
 
-/**
- * A number of plants. "exact": all were counted. "about": rounded, from statistics. "atLeast": counting ended early, at
- * COUNTED_MAX at the latest.
- */
+/** "exact": all were counted. "about": rounded, from statistics. "atLeast": counting ended early, at COUNTED_MAX at the latest. */
 export type PlantCount = Readonly<{ plants: number; precision: "exact" | "about" | "atLeast" }>;
 
 /** How many of the plants that match are counted: the work for one call is the same in a large store. */
@@ -19,10 +16,7 @@ export function toCount(found: number, max = COUNTED_MAX): PlantCount {
 /** How many plants have a tag. */
 export type TagCount = Readonly<{ tag: string; plants: number }>;
 
-/**
- * The tags with the most plants, as many as a list may have. `ageMs`: what was changed so long before the call, in
- * milliseconds, may be missing; 0 if nothing is.
- */
+/** The tags with the most plants, as many as a list may have. `ageMs`: changes of so many milliseconds before may be missing. */
 export type TagCounts = Readonly<{ tags: readonly TagCount[]; ageMs: number }>;
 
 /** The tags of the plants that match, as many as a list may have. All that were counted, also those without a tag, are `plants`. */

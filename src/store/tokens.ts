@@ -48,10 +48,7 @@ export function toToken({ id, name, scopes, created, expires, revoked, parent, u
 /** The first millisecond of the year 10000. */
 export const TIME_MAX = 253_402_300_800_000n;
 
-/**
- * A time as it is stored. In a damaged store it may be one that no date can have: it becomes one that can, so that the
- * tokens can still be listed, revoked and backed up.
- */
+/** A stored time. In a damaged store it may be one that no date can have: made one, so that tokens can be listed and revoked. */
 function toTime(stored: bigint): number {
   if (stored < 0n) return 0;
   return Number(stored < TIME_MAX ? stored : TIME_MAX - 1n);
@@ -79,10 +76,7 @@ export type TokenStore = Readonly<{
    */
   create(token: Token, hash: string, owner?: Owner): Promise<"created" | "taken" | "orphaned">;
   find(hash: string): Promise<Token | undefined>;
-  /**
-   * A page of all tokens, also revoked and expired ones, by time of creation, behind the one with the id `after`.
-   * Undefined when there is no such token.
-   */
+  /** A page of all tokens by time of creation, even revoked and expired ones, behind the id `after`. Undefined if there is no such one. */
   list(query: TokenQuery): Promise<readonly Token[] | undefined>;
   /**
    * Revokes a token and, unless they are kept, all its descendants. Resolves with the ids of those that were valid

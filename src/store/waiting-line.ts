@@ -12,10 +12,7 @@ export type LineLimits = Readonly<{
   enough: number;
   /** A commit takes no more changes once its names have this many characters that are searched. */
   searchedMax: number;
-  /**
-   * How many changes of one owner may wait for a running commit; twice as many in all. A change with much text counts
-   * as several.
-   */
+  /** How many changes of one owner may wait for a commit; twice as many in all. A change with much text counts as several. */
   queueMax: number;
   /** A monotonic clock, in milliseconds. */
   now: () => number;

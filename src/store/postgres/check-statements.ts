@@ -41,10 +41,7 @@ export const COUNT_SHARDS = {
   text: `SELECT count(*) FROM pg_dist_shard WHERE logicalrelid = to_regclass('store.plants')`,
 } as const satisfies Statement;
 
-/**
- * The schema that amcheck is in, if the server has it and this user may use it. Every name is qualified: on Citus, nodes
- * run it with the search path of the user.
- */
+/** The schema of amcheck, if this user may use it. Every name is qualified: nodes of Citus run it with the user's search path. */
 export const FIND_AMCHECK = {
   text: `SELECT pg_catalog.quote_ident(nspname)
     FROM pg_catalog.pg_extension JOIN pg_catalog.pg_namespace ON pg_namespace.oid OPERATOR(pg_catalog.=) extnamespace
@@ -52,10 +49,7 @@ export const FIND_AMCHECK = {
       pg_catalog.to_regprocedure(pg_catalog.format('%I.bt_index_check(pg_catalog.regclass, boolean)', nspname))::pg_catalog.oid, 'EXECUTE')`,
 } as const satisfies Statement;
 
-/**
- * Compares an index with its table, beside reads and writes. Takes its number. Fails when they differ. Behind a pooler it
- * runs without our search path, hence the qualified names.
- */
+/** Takes the number of an index. Fails when it differs from its table. Behind a pooler it runs without our search path. */
 export function checkIndex(amcheck: string): Statement {
   return { text: `SELECT ${amcheck}.bt_index_check($1::pg_catalog.oid::pg_catalog.regclass, true)` };
 }

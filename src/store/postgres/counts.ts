@@ -53,10 +53,7 @@ export const ESTIMATE_SHARDS = {
     FROM run_command_on_all_nodes('${ESTIMATE_NODE.replaceAll("'", "''")}')`,
 } as const satisfies Statement;
 
-/**
- * Behind a condition on the tag alone, makes the server walk an index, and stop at the limit. Otherwise it first notes
- * where all plants of a frequent tag are: of three million in 0.6 s instead of 6 ms.
- */
+/** Makes the server walk an index up to the limit: otherwise a count of a tag of three million takes 0.6 s instead of 6 ms. */
 const IN_INDEX = " ORDER BY id";
 
 /** Takes the most to count, then the filter's values. */
@@ -80,10 +77,7 @@ export const COUNT_TAGS = {
   text: listTags("SELECT tag, count(*) AS plants FROM store.plants WHERE tag IS NOT NULL GROUP BY tag"),
 } as const satisfies Statement;
 
-/**
- * Takes the most to count, then the filter's values. Returns each tag with its plants, and all
- * plants that were counted.
- */
+/** Takes the most to count, then the filter's values. Returns each tag with its plants, and all plants that were counted. */
 export function countTagsStatement(terms: SearchTerms): Statement {
   return {
     text: listTags(

@@ -39,10 +39,7 @@ const SMALL = `CASE WHEN ${BYTES} <= $3::bigint THEN name END AS name, CASE WHEN
 const SIZE = `${BYTES} AS bytes`;
 export type Asked = typeof SMALL | typeof SIZE;
 
-/**
- * How to find plants: those that are small as they are, and all of them with their bytes and the columns of the orders.
- * `condition`: what is true of each.
- */
+/** How to find plants: small ones as they are, and all of them with bytes and the columns of orders. `condition`: true of each. */
 export type Finding = Readonly<{ small: (key: string) => string; sized: string; condition: string }>;
 
 export function among(condition: string): Finding {

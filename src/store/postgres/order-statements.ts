@@ -70,10 +70,7 @@ export function lastAhead(order: Order): Statement {
   };
 }
 
-/**
- * Takes an id and a number. Returns plants from that id on that have no key yet, with as much of their name as a key
- * depends on, in the order of the index that knows them.
- */
+/** Takes an id and a number. Returns plants from there without a key, in the order of their index, with what of the name a key needs. */
 export const FIND_UNKEYED = {
   text: `SELECT id, left(name, 201) FROM store.plants WHERE name_key IS NULL AND id >= $1::bigint ORDER BY name_key, id LIMIT $2::bigint`,
 } as const satisfies Statement;

@@ -25,10 +25,7 @@ const KEYED = [ID, NAME, KEY];
 /** Names have rarely more words. */
 const FEW_WORDS = 16;
 
-/**
- * Plants as columns: ids, names and tags, each an array in text form. The driver would write the same in three times
- * the time.
- */
+/** Plants as columns: ids, names and tags, each an array in text form. The driver would take three times as long. */
 export function columnsOf(plants: readonly NewPlant[]): Promise<string[]> {
   return toColumns(plants, CONTENT);
 }

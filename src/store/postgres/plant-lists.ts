@@ -12,10 +12,7 @@ import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../domain/plant.ts";
 /** @limit PostgreSQL: duration of a list or search */
 export const LIST_MS_MAX = 5000;
 
-/**
- * Plants of up to this size are read without measuring, so that most pages need one cheap statement: a thousand of them
- * make a megabyte.
- */
+/** Plants of up to this size are read without measuring, so that most pages need one cheap statement: a thousand make a megabyte. */
 const SMALL_BYTES = 1000;
 
 /** How often a page is read again of which all plants change meanwhile. */
@@ -61,10 +58,7 @@ export async function readRows<Row extends PlantRow | [...PlantRow, unknown]>({
   throw new PlantStoreError("overloaded");
 }
 
-/**
- * A search looks further only if at least one in this many of the plants that it wants were found near its start. Otherwise
- * few have the words, or they are far away.
- */
+/** A search looks further only if one in this many of the wanted plants was near its start: otherwise few match, or far away. */
 const FEW = 10;
 
 /** `reach`: of the pages before, on Citus. Only lists without a filter use it. */

@@ -25,10 +25,7 @@ export type Put = (plants: readonly NewPlant[], options: PutOptions) => Promise<
 /** The plants that the server refuses, and why. */
 type Refused = Map<PlantId, Error>;
 
-/**
- * Creates or replaces plants. Resolves with one outcome each, in the same order, or why the server refuses that plant.
- * `tables` may try a change twice: to create a plant twice does no harm.
- */
+/** Creates or replaces plants. Resolves with an outcome or refusal each, in order. `tables` may try a change twice: that is harmless. */
 export function createPut(tables: PlantTables): Put {
   /** Repeats come together, as of a file that is imported again. Then a look is cheaper than the attempt to create. */
   let wereMostThere = false;

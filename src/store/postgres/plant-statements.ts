@@ -11,10 +11,7 @@ const NEW_PLANTS = `SELECT id, name, tag, words::tsvector, decode(name_key, 'hex
   FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[]) AS v (id, name, tag, words, name_key)`;
 const EXPECTED_PLANTS = `unnest($1::bigint[], $2::text[], $3::text[]) AS v (id, name, tag)`;
 
-/**
- * The ids are a condition of their own, though the join has them too. Without it, a plan that is made while the table
- * is empty reads the whole table and is kept, and Citus asks every shard.
- */
+/** Without the ids as a condition, a plan made on an empty table reads the whole table and is kept, and Citus asks every shard. */
 const IS_EXPECTED = `plants.id = ANY($1::bigint[]) AND plants.id = v.id AND plants.name = v.name AND plants.tag IS NOT DISTINCT FROM v.tag`;
 
 const INSERT = `INSERT INTO store.plants (id, name, tag, words, name_key)`;
@@ -49,10 +46,7 @@ export const CONFIRM_PLANTS = {
   text: `UPDATE store.plants SET tag = plants.tag FROM ${EXPECTED_PLANTS} WHERE ${IS_EXPECTED} RETURNING plants.id`,
 } as const satisfies Statement;
 
-/**
- * Takes the expected ids, names and tags, then the new names, tags, words and keys of the names. Returns the ids of the plants that
- * matched.
- */
+/** Takes expected ids, names and tags, then new names, tags, words and keys. Returns the ids of the plants that matched. */
 export const UPDATE_PLANTS = {
   name: "update_plants",
   text: `UPDATE store.plants SET name = v.new_name, tag = v.new_tag, words = v.new_words::tsvector, name_key = decode(v.new_key, 'hex')

@@ -18,10 +18,7 @@ export type PlantTables = Readonly<{
   /** These resolve with the ids of plants that were as expected. */
   update(updates: readonly Update[]): Promise<ChangedIds>;
   remove(plants: readonly NewPlant[]): Promise<ChangedIds>;
-  /**
-   * Whether all these plants are durable as they are. A write to one of them waits for all that was committed before on
-   * its server: see CONFIRM_PLANTS.
-   */
+  /** Whether all these plants are durable as they are: a write to one waits for all earlier commits of its server (CONFIRM_PLANTS). */
   confirm(plants: readonly NewPlant[]): Promise<boolean>;
 }>;
 
@@ -42,10 +39,7 @@ export async function updateColumnsOf(updates: readonly Update[]): Promise<strin
   return [...(await columnsOf(updates.map(({ from }) => from))), ...content];
 }
 
-/**
- * Makes a change of all plants. What the server refuses because of one plant fails for that plant alone: the others are
- * tried again, in halves. `refuse` is called with each of them.
- */
+/** Makes a change of all plants. If the server refuses it, tries again in halves, and calls `refuse` with each plant at fault. */
 export async function changeOrRefuse<Plant>(
   plants: readonly Plant[],
   change: (plants: readonly Plant[]) => Promise<ChangedIds>,

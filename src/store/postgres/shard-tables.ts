@@ -31,10 +31,7 @@ type Identified = Readonly<{ id: PlantId }>;
 export function openShardTables({ worker, shards }: ShardsOptions): OpenTables {
   const prepare = createStatements();
 
-  /**
-   * The statement with its values, behind the guard of all shards of `guarded`. Undefined when the tables of these plants
-   * are not known, or may not be changed past Citus.
-   */
+  /** The statement with its values, behind the guard of the shards of `guarded`. Undefined when it must go through Citus. */
   async function bind<Plant extends Identified>(
     statement: Statement,
     plants: readonly Plant[],
@@ -79,10 +76,7 @@ export function openShardTables({ worker, shards }: ShardsOptions): OpenTables {
   };
 }
 
-/**
- * What makes a statement on some of all tables, and remembers it for as long as the map is the same. Only that on one of
- * them or on all has a name: there are too many others.
- */
+/** Makes statements on some of all tables. Those on one or all are named and remembered: of the others there are too many. */
 function createStatements() {
   let made: Readonly<{ map: ShardMap; statements: Map<string, Statement> }> | undefined;
   return (map: ShardMap, statement: Statement, tables: readonly ShardTable[], all: readonly ShardTable[]): Statement => {

@@ -23,10 +23,7 @@ const FIX = {
   text: "SELECT set_config('idle_in_transaction_session_timeout', '3min', true)",
 } as const satisfies Statement;
 
-/**
- * Connections to workers begin with the limits that the user has there. Two of them would break off what waits for a
- * reader. These statements fix no moment.
- */
+/** Connections to workers begin with the user's limits there. Two would break off what waits for a reader. These fix no moment. */
 const LIMIT_WORKERS = [
   "SET LOCAL citus.propagate_set_commands TO 'local'",
   "SET LOCAL idle_in_transaction_session_timeout TO '3min'",
@@ -72,10 +69,7 @@ type MomentOptions = Readonly<{
   health: Pick<Health, "failed">;
 }>;
 
-/**
- * Begins a transaction that sees one moment. Another connection would see another one. Until it has begun, nothing was read:
- * a database that is full, or restarts under it, is asked again.
- */
+/** Begins a transaction that sees one moment. Tries again if the database is full or restarts: until then nothing was read. */
 export async function beginMoment(options: MomentOptions): Promise<Transaction> {
   const { database, execute, health } = options;
   for (let tries = 1; ; tries += 1) {

@@ -32,10 +32,7 @@ type PostgresOptions = OpenOptions &
     isNew: boolean;
   }>;
 
-/**
- * While one commit waits for the database, the processor is free for the next: commits in turns are faster than one for
- * all changes that wait (measured).
- */
+/** The processor is free while a commit waits for the database: commits in turns are faster than one for all (measured). */
 const GATHER_TURNS = 2;
 const ENOUGH = 64;
 

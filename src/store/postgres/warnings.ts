@@ -29,10 +29,7 @@ export function createWarnings(execute: Execute, log: Log): (server: Readonly<{ 
 /** Longer than an export on Citus keeps others from writing, in milliseconds, and than most of what needs nobody. */
 const BRIEF_MS = 2500;
 
-/**
- * Tells in the log who keeps writes waiting for longer than a moment, once for each. Resolves when that is known. One look
- * at a time: the others leave it to that.
- */
+/** Logs who keeps writes waiting for longer than a moment, once for each. Resolves when that is known. One look at a time. */
 export function watchLocks(execute: Execute, log: Log): () => Promise<void> {
   let told: bigint | undefined;
   let isLooking = false;
@@ -70,10 +67,7 @@ const CLOCK_MS_MAX = 5000;
 
 type ClockOptions = Readonly<{ execute: Execute; now: () => number; log: Log }>;
 
-/**
- * Tells in the log that our clock differs from that of the server, once while it does: tokens would end at another time
- * than elsewhere, and new plants have another than expected.
- */
+/** Logs once when our clock begins to differ from that of the server: tokens would end at another time than elsewhere. */
 export function watchClock({ execute, now, log }: ClockOptions): () => Promise<void> {
   let isOff = false;
 

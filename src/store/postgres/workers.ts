@@ -171,10 +171,7 @@ type MovingOptions = Readonly<{
   follow(): Promise<void>;
 }>;
 
-/**
- * The plants of a worker. What it does not have any more, as when the table was undistributed, is asked where it is now,
- * unless a part of a change may have been made before.
- */
+/** The plants of a worker. What it no longer has is asked where it is now, unless part of a change may have been made before. */
 function followPlants({ plants, health, of, map, follow }: MovingOptions): ServerPlants {
   async function ask<Result>(act: (server: ServerPlants) => Promise<Result>, id?: PlantId, isRepeatable = false): Promise<Result> {
     const before = map();

@@ -11,10 +11,7 @@ import { pragma } from "./engine/requirements.ts";
 import { build } from "./restore.ts";
 import { removeWordIndex } from "./search/index-file.ts";
 
-/**
- * Rebuilds what a check found wrong: the search index, which the next start builds, and otherwise the whole database,
- * from its tables. Hold the lock of the store.
- */
+/** Rebuilds what a check found wrong: the search index, at the next start, or all from its tables. Hold the lock of the store. */
 export async function repairSqliteStore(name: string, wrong: readonly Look[]): Promise<void> {
   if (wrong.some(({ part }) => part !== "search")) await rebuild(realPath(name));
   // It follows the changes of a database that is gone.

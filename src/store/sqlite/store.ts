@@ -52,10 +52,7 @@ function expectCurrent(path: string): void {
   throw new Error("A service of an older version is using this store: run the command of that version, or upgrade the service first.");
 }
 
-/**
- * Throws what is wrong with the files. Where the store has been served before, a missing WAL is only logged: SQLite removes it when a start fails between
- * two steps of a checkpoint.
- */
+/** Throws what is wrong with the files. A missing WAL is only logged where a service ran: a failed start may have removed it. */
 async function checkFiles({ path, log }: SqliteOptions, { wasServedHere }: { wasServedHere: boolean }): Promise<void> {
   const fault = await findLastingFault(path);
   if (!fault) return;

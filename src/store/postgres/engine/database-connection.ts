@@ -37,16 +37,10 @@ export type Statement = Readonly<{ name?: string; text: string; guard?: readonly
 
 type ConnectionConfig = ClientConfig & Readonly<{ hosts: Hosts; serverMs: number }>;
 
-/**
- * The parts of the server that warn when a commit did not wait for its standby, cancelled by an administrator: the
- * message itself is translated. Citus passes on what a worker warns of.
- */
+/** Which parts of the server warn that a commit did not wait for its standby: the text is translated. Citus passes warnings on. */
 const WARNS_OF_STANDBY = ["SyncRepWaitForLSN", "DefaultCitusNoticeReceiver"];
 
-/**
- * A connection is replaced at this age, less up to a half, when it is free: so it follows a name that leads elsewhere
- * now, and the server frees what it has collected. Not all at once.
- */
+/** A free connection is replaced at this age, less up to a half: it follows a name that leads elsewhere, and frees the server's memory. */
 const AGE_MS_MAX = 60 * 60_000;
 
 /** Another isolation, which a user or a database may have as its default, would show a statement what was so before a lock. */
@@ -147,10 +141,7 @@ export class DatabaseConnection extends pg.Client {
     this.#isJudged = true;
   }
 
-  /**
-   * Whether a pooler is between, which may give each transaction another connection to the server, with settings that
-   * others made. So each has to begin with ours.
-   */
+  /** Whether a pooler may give each transaction another connection, with settings of others: so each has to begin with ours. */
   get isShared(): boolean {
     return !this.#isCockroach && this.#hosts.pooler.isFound;
   }
@@ -197,10 +188,7 @@ export class DatabaseConnection extends pg.Client {
     return (await this.query<Row>(query)).rows;
   }
 
-  /**
-   * Cancels what these processes of the server still run for us. Takes how long ago that was given up, in milliseconds.
-   * Resolves with those that still ran it.
-   */
+  /** Cancels what these processes of the server run. Takes how many ms ago each was given up. Resolves with those that still ran. */
   async cancelOthers(givenUp: ReadonlyMap<number, number>): Promise<number[]> {
     const ages = Array.from(givenUp.values(), Math.floor);
     const alive = await this.run<[backend: bigint, isSignalled: string]>(FIND_ALIVE, [[...givenUp.keys()], ages]);

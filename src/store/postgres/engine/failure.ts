@@ -68,10 +68,7 @@ export function isReadOnly(thrown: unknown): boolean {
   return sqlStateOf(thrown) === "25006";
 }
 
-/**
- * Whether the server refuses a statement because of what is in it, as by a limit of its own, or by a constraint or a
- * trigger of somebody else. Nothing changed.
- */
+/** Whether the server refuses a statement for its content: by a limit, a constraint or a foreign trigger. Nothing changed. */
 export function isRefused(thrown: unknown): boolean {
   if (!(thrown instanceof DatabaseError) || isExhausted(thrown)) return false;
   const isRaised = thrown.routine === RAISED && !UNDONE_AND_TRANSIENT.includes(thrown.code ?? "");

@@ -21,10 +21,7 @@ type Key = Readonly<{ processID: number; secretKey: number; sslNegotiation: stri
 
 const CANCEL_MS_MAX = 1000;
 
-/**
- * Processes of the server whose statements were given up and may still run: while a commit waits for its standby, nothing
- * ends it.
- */
+/** Processes of the server whose statements were given up and may still run: nothing ends a commit that waits for its standby. */
 export class LeftBehind {
   readonly #max: number;
   /** When each was given up. */

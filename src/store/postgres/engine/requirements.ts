@@ -49,10 +49,7 @@ export const INSPECT = {
       WHERE oid IN (to_regclass('store.plants'), to_regclass('store.tokens')) AND relpersistence <> 'p')`,
 } as const;
 
-/**
- * Asks for no table: a pooler that spreads reads over standbys sends this where it sends our reads, and `INSPECT`, which
- * asks for tables of the system, to the primary.
- */
+/** Asks for no table: a pooler that spreads reads over standbys sends this where our reads go, but `INSPECT` to the primary. */
 export const FIND_READER = { text: `SELECT pg_catalog.current_setting('in_hot_standby', true)` } as const;
 
 /** How old our process of the server is, in milliseconds. Not every server lets everybody read pg_stat_activity, which is made of this. */

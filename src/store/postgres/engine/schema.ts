@@ -80,10 +80,7 @@ export const SCHEMA = {
 const TRIES_MAX = 20;
 const PAUSE_MS_MAX = 200;
 
-/**
- * Creates the tables, or migrates them to the newest version. Several processes may do so at once. Throws when the
- * database belongs to another program or a newer version.
- */
+/** Creates or migrates the tables, maybe in several processes at once. Throws on those of another program or a newer version. */
 export async function migrate(migration: Migration): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {

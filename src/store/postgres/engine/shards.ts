@@ -37,10 +37,7 @@ const READ_SHARDS: Statement = {
     WHERE logicalrelid = 'store.plants'::regclass AND noderole = 'primary' ORDER BY 1`,
 };
 
-/**
- * The shards on the node that runs this, and their tables. Citus passes it on to nodes, whose connections to each other
- * have the search path of the user: so every name is qualified there.
- */
+/** The shards on the node that runs this. Nodes ask each other with the search path of the user: so every name is qualified. */
 export const SHARDS_HERE = `SELECT pg_dist_shard.shardid, pg_catalog.to_regclass(pg_catalog.concat('store.plants_', pg_dist_shard.shardid))::pg_catalog.oid AS id
   FROM pg_catalog.pg_dist_shard
     JOIN pg_catalog.pg_dist_placement ON pg_dist_placement.shardid OPERATOR(pg_catalog.=) pg_dist_shard.shardid
@@ -52,10 +49,7 @@ const HASH_IDS: Statement = { text: `SELECT worker_hash(id) FROM unnest($1::bigi
 
 const SAMPLE = [0n, 1n, -1n, 42n, 2n ** 31n, 2n ** 32n, -(2n ** 32n), 2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n)] as PlantId[];
 
-/**
- * Writes nothing that anybody reads, and waits for the standby like any commit. It changes no table: those of the
- * service are not on the workers.
- */
+/** Writes nothing, and waits for the standby like any commit. It changes no table: workers have none of the service. */
 export const PROBE_WORKER: Statement = { text: `SELECT pg_logical_emit_message(true, 'plant-store', '')` };
 
 /** Whether Citus has the plants on other nodes too, also where `readShards` cannot tell on which. */

@@ -1,9 +1,6 @@
 import { PlantStoreError } from "../../../domain/errors.ts";
 
-/**
- * A failed call, in a form that can cross threads. `errcode` is SQLite's extended result code
- * (sqlite.org/rescode.html).
- */
+/** A failed call, as it crosses threads. `errcode` is SQLite's extended result code (sqlite.org/rescode.html). */
 export type Failure = Readonly<{ message: string; errcode?: number }>;
 
 /** An error that SQLite reported in a Worker. */
@@ -53,10 +50,7 @@ export function translated<Result>(work: () => Result): Result {
   }
 }
 
-/**
- * Whether SQLite failed to open or read a file because of the machine. One case is a full disk, on which it cannot
- * create the shared memory of the WAL.
- */
+/** Whether the machine kept SQLite from a file. On a full disk it cannot even create the shared memory of the WAL. */
 export function isOfMachine(thrown: unknown): thrown is Error & { errcode: number } {
   return isSqliteFailure(thrown) && [READONLY, IOERR, FULL, CANTOPEN].includes(thrown.errcode & 0xff);
 }

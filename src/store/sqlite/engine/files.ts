@@ -57,10 +57,7 @@ function markOf(version: number): number {
   return Math.trunc(version / (SCHEMA_VERSION_MAX + 1));
 }
 
-/**
- * What is wrong with the files of a store; undefined when nothing is. Call it before SQLite opens them, while no other
- * process opens or closes them.
- */
+/** What is wrong with the files of a store, if anything. Call it before SQLite opens them, while no other process does. */
 export function findFilesFault(name: string): FilesFault | undefined {
   const path = realPath(name);
   // Read the WAL first: if another process is closing the store, the WAL goes only once the database is complete.
@@ -77,10 +74,7 @@ export function findFilesFault(name: string): FilesFault | undefined {
   return isWal && isNext(path, { mark, steps: (1 + (wal.readUInt32BE(16) % MARKS) - mark + MARKS) % MARKS }) ? undefined : foreign(path);
 }
 
-/**
- * Whether a WAL belongs to a marked database that is so many steps behind it. A commit that clears a mark changes
- * nothing else of the first page, but what counts changes: if the WAL begins with it, that page is otherwise the same.
- */
+/** Whether a WAL belongs to a marked database so many steps behind: what clears a mark changes only version and counts of page 1. */
 function isNext(path: string, { mark, steps }: { mark: number; steps: number }): boolean {
   if (steps <= 1) return true;
   const pageBytes = pageBytesOf(path);

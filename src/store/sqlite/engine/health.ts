@@ -54,10 +54,7 @@ export class Health {
     }
   };
 
-  /**
-   * Starts a checkpoint in the background, unless one is running. If it fails, commits go on, and the next checkpoint
-   * waits for a pause.
-   */
+  /** Starts a checkpoint in the background, unless one runs. If it fails, commits go on, and the next one waits for a pause. */
   checkpoint(): void {
     if (!this.#isCheckpointing) void this.#runCheckpoint();
   }

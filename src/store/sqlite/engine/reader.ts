@@ -6,10 +6,7 @@ import { schemaVersion } from "./schema.ts";
 
 export type Reader = ReturnType<typeof openReader>;
 
-/**
- * A read-only connection for short reads on the main thread. It sees only what was synced. Being read-only, it cannot
- * checkpoint, even if it is the last to close.
- */
+/** A read-only connection for short reads on the main thread. It sees only what was synced, and can never checkpoint. */
 export function openReader(path: string) {
   const db = new DatabaseSync(path, { readOnly: true });
   return {
@@ -24,10 +21,7 @@ export function openReader(path: string) {
 /** A small cache: each page of plants is read once. In KiB. */
 const SNAPSHOT_CACHE = 256;
 
-/**
- * A connection that sees the plants as they are now, for as long as it is open. Meanwhile no checkpoint lets the WAL
- * start again.
- */
+/** A connection that sees the plants as they are now while it is open. Meanwhile the WAL cannot start again. */
 export function openSnapshot(path: string) {
   const db = new DatabaseSync(path, { readOnly: true });
   db.exec(`PRAGMA cache_size = -${SNAPSHOT_CACHE}; BEGIN`);

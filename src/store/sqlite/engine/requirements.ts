@@ -1,19 +1,13 @@
 import { dirname } from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 
-/**
- * Older releases can corrupt a database when two connections reset its WAL at once (sqlite.org/wal.html, "WAL-reset
- * bug").
- */
+/** Older releases can corrupt a database when two connections reset its WAL at once (sqlite.org/wal.html, "WAL-reset bug"). */
 const SQLITE_VERSION_MIN = "3.51.3";
 
 /** Size of the WAL at which a checkpoint is due, in pages of 4 KiB. */
 export const WAL_PAGES_MAX = 4000;
 
-/**
- * How much of the file of a WAL that has started again stays, in bytes: four times what a checkpoint is due for, so that an
- * import does not give room back only to take it again.
- */
+/** How much of a WAL's file stays when it starts again, in bytes: an import must not free room only to take it again. */
 const WAL_BYTES_KEPT = 4 * 4096 * WAL_PAGES_MAX;
 
 /**

@@ -38,10 +38,7 @@ export function schemaVersion(db: DatabaseSync): number {
   return Number(pragma(db, "PRAGMA user_version")) & SCHEMA_VERSION_MAX;
 }
 
-/**
- * Creates the tables, or migrates them to the newest version. Throws on a file of another program or of a newer
- * version.
- */
+/** Creates the tables, or migrates them to the newest version. Throws on a file of another program or a newer version. */
 export function migrate(db: DatabaseSync): void {
   db.exec("BEGIN IMMEDIATE");
   try {

@@ -52,10 +52,7 @@ export class Writer {
   #commits = 0;
   #syncMs = 0;
 
-  /**
-   * Opens the database, creates its tables, and syncs what an earlier process left in the WAL. Throws when any of it
-   * fails.
-   */
+  /** Opens the database, creates its tables, and syncs what an earlier process left in the WAL. Throws when any of it fails. */
   constructor(path: string) {
     const db = new DatabaseSync(path, { timeout: BUSY_MS });
     makeDurable(db);
@@ -128,19 +125,13 @@ export class Writer {
       throw new Error("Another process is using the database: end it, or start again when it has ended.");
   }
 
-  /**
-   * Syncs the WAL, copies it into the database and syncs that, so that the WAL restarts from its beginning. False
-   * when a reader blocked it.
-   */
+  /** Syncs the WAL, copies it into the database and syncs that, so that the WAL starts again. False when a reader blocked it. */
   checkpoint(): boolean {
     const { log, checkpointed } = this.#copyWal("PASSIVE");
     return log === checkpointed;
   }
 
-  /**
-   * Leaves one file, unless another process has it open. After a failed sync it closes nothing: SQLite would retry
-   * the sync and trust it.
-   */
+  /** Leaves one file, unless another process has it open. Closes nothing after a failed sync: SQLite would retry and trust it. */
   close(): void {
     try {
       if (this.#isMarked) this.#mark(UNMARKED);
@@ -194,10 +185,7 @@ export class Writer {
     });
   }
 
-  /**
-   * Copies the WAL into the database, with a mark that names the WAL that the database will need. The next commit, in
-   * that WAL, clears it.
-   */
+  /** Copies the WAL into the database, with a mark that names the WAL it will need. The next commit, in that WAL, clears it. */
   #copyWal(how: "FULL" | "PASSIVE"): Checkpoint {
     let named: number;
     do {

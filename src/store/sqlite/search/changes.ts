@@ -1,9 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 
-/**
- * How far an index is: the newest change of each table that it holds. Only services up to 1.0.0 wrote `bulk_changes`, for
- * imports.
- */
+/** The newest change of each table that an index holds. Only services up to 1.0.0 wrote `bulk_changes`, for imports. */
 export type Position = Readonly<{ changes: number; bulkChanges: number }>;
 
 export const NOTHING_INDEXED: Position = { changes: 0, bulkChanges: 0 };
@@ -41,10 +38,7 @@ export function prepareChanges(db: DatabaseSync) {
   };
 }
 
-/**
- * Each row has the sum of all rows up to it, so that the newest has the whole sum. Behind a row without one, of another
- * version, the plants are counted, whose number includes this change.
- */
+/** Each row has the sum of all rows up to it. Behind one without, of another version, plants are counted, with this change. */
 function prepareNote(db: DatabaseSync): StatementSync {
   const recount = `(SELECT count(*) FROM plants) - ${newestTotal("bulk_changes")}`;
   return db.prepare(

@@ -6,10 +6,7 @@ import { isCorrupt } from "../engine/failure.ts";
 import { makeDurable, pragma, prepareBigInts } from "../engine/requirements.ts";
 import type { Position } from "./changes.ts";
 
-/**
- * Progress of the index: the id at which the build continues (null when it is complete), the changes indexed, and a
- * mark of their history.
- */
+/** The id at which a build continues (null when complete), the changes indexed, and a mark of their history. */
 export type IndexState = { buildFrom: bigint | null; indexed: Position; mark: string };
 
 /** Written into the file. A file with another number is rebuilt. */

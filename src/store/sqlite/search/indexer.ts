@@ -16,10 +16,7 @@ import type { FindQuery } from "./word-index.ts";
 import { NOTHING_INDEXED } from "./changes.ts";
 import type { Position } from "./changes.ts";
 
-/**
- * What a step did. "building": the index cannot be asked yet. Behind "indexed" there may be more to index; "forgot":
- * nothing is left but words of no use.
- */
+/** "building": the index cannot be asked yet. "indexed": there may be more. "forgot": only words of no use are left. */
 type Did = "building" | "indexed" | "forgot" | "nothing";
 
 /** `held`: what the index holds. `indexed`: what it holds durably, even after a power cut. */

@@ -21,10 +21,7 @@ const NAMES_KNOWN_MAX = 10_000;
 const TAGS_KNOWN_MAX = 1000;
 const LENGTH_KNOWN_MAX = 64;
 
-/**
- * Makes what the index gets of plants, and remembers what occurs again. `onWord` is told the words of a name that is not
- * remembered.
- */
+/** Makes what the index gets of plants, and remembers it. `onWord` gets the words of names that are not remembered. */
 export function createPlantTokens(onWord: (word: string) => void) {
   const names = new Map<string, IndexedName>();
   const tags = new Map<string, string>();
@@ -92,10 +89,7 @@ function toToken(tag: string): string {
   return `#${hash("sha256", tag, "hex").slice(0, 16)}`;
 }
 
-/**
- * What the tokens of places in the list of all plants begin with. In the list of a tag they begin with the token of the
- * tag, so that such a list has an order of its own.
- */
+/** What tokens of places in the list of all plants begin with. In that of a tag it is the token of the tag, so each has its order. */
 export const ALL_PLANTS = "#";
 
 /** Follows in the token of a place, and what would come behind all of them. No other token has either there. */

@@ -1,10 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { prepareBigInts } from "../engine/requirements.ts";
 
-/**
- * Tokens of the index from `start` on and below `end`, those behind `after`. `limit`: how many ids are wanted at most. On
- * the way down there may be more.
- */
+/** Tokens of the index from `start`, below `end`, behind `after`. `limit`: how many ids are wanted. On the way down there may be more. */
 export type TokenWalk = Readonly<{ start: string; end: string; after: string | undefined; isUp: boolean; limit: number }>;
 
 /** A token with its ids, ascending. `isCut`: these are the first of them only. */
