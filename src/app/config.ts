@@ -9,7 +9,6 @@ import type { FlagTexts, SettingInForce, SettingName } from "./settings.ts";
 import { parseTraceSettings } from "../tracing/trace-settings.ts";
 import type { TraceSettings } from "../tracing/trace-settings.ts";
 
-/** Where plants and tokens are kept. */
 type Database = Readonly<{ kind: "sqlite"; path: string }> | Readonly<{ kind: "postgres"; url: string }>;
 
 export type Config = Readonly<{
@@ -49,7 +48,6 @@ export type Config = Readonly<{
 /** A proxy writes one of them, and passes on what the client has written into the other. */
 const TRUSTED_HEADERS = ["x-forwarded-for", "forwarded"] as const;
 
-/** All mistakes in the settings, one line each. */
 export class ConfigError extends Error {
   /** `command`: whose help lists what there is. */
   constructor(problems: readonly string[], command: string) {

@@ -62,7 +62,6 @@ const TOKEN_FRESH_MS = 500;
 /** @limit tokens: tokens that authentication remembers */
 const TOKEN_CACHE_MAX = 10_000;
 
-/** The app of a service: it answers every operation of the contract from the store. */
 export function createServiceApp(options: ServiceAppOptions): App {
   const { config, store, first, usage, metrics } = options;
   const authenticator = createAuthenticator({

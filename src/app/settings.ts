@@ -119,13 +119,11 @@ export const SETTINGS = Object.fromEntries(
   }),
 ) as Readonly<Record<SettingName, Setting>>;
 
-/** A setting as text, with where it came from. */
 export type SettingInForce = Readonly<{ name: SettingName; text: string; origin: "default" | "environment" | "flag" }>;
 
 /** Variables of the commands that talk to a service, not settings of the service itself. */
 const CLIENT_VARIABLES = ["PLANT_STORE_URL", "PLANT_STORE_TOKEN"];
 
-/** Flags as given. */
 export type FlagTexts = Readonly<Partial<Record<SettingName, string>>>;
 
 /** Variables with our prefix that mean nothing: a typing error, or a setting that is gone. */

@@ -4,25 +4,6 @@ import type { Log } from "../runtime/log.ts";
 import type { PlantId } from "../domain/plant.ts";
 import type { Principal } from "./principal.ts";
 
-/** Logs who did what, from where. One event may count many changes or refusals (docs/reference/log-events.md). */
-export type Audit = Readonly<{
-  /** Logs something rare enough to have its own event. */
-  note(event: AuditEvent, who: Who, fields: Readonly<Record<string, unknown>>): void;
-  /** Logs or counts a change that was made. */
-  changed(who: Who, change: ChangeKind, id: PlantId): void;
-  /**
-   * Logs or counts a failed change if it may have been made anyway. If it was, a retry would change nothing and so log
-   * nothing.
-   */
-  failed(who: Who, change: ChangeKind, id: PlantId, reason: unknown): void;
-  /** Logs a refused request; `outcome` is the name of the error. Those that follow it are counted. */
-  refused(who: Who, outcome: string): void;
-  /** Logs the counts of changes and resets them. Call it once a minute, and before the process ends. */
-  flushChanges(): void;
-  /** Logs the counts of refusals. Call it every FLOODS_MS, and before the process ends. */
-  flushRefusals(): void;
-}>;
-
 type AuditEvent = "token_created" | "token_revoked" | "import_ended" | "export_ended";
 
 export type ChangeKind = "created" | "replaced" | "deleted";
@@ -40,7 +21,10 @@ const OTHERS = "others";
 
 type Sum = Record<ChangeKind | "unknown", number>;
 
-export function createAudit({ log, changes }: { log: Log; changes: ChangeLog }): Audit {
+export type Audit = ReturnType<typeof createAudit>;
+
+/** Logs who did what, from where. One event may count many changes or refusals (docs/reference/log-events.md). */
+export function createAudit({ log, changes }: { log: Log; changes: ChangeLog }) {
   const refusals = createFloodLog((fields, count) => log.info("login_refused", { ...fields, count }));
   const sums = new Map<string, Readonly<{ name: string | undefined; sum: Sum }>>();
 
@@ -60,23 +44,32 @@ export function createAudit({ log, changes }: { log: Log; changes: ChangeLog }):
   }
 
   return {
-    note(event, who, fields) {
+    /** Logs something rare enough to have its own event. */
+    note(event: AuditEvent, who: Who, fields: Readonly<Record<string, unknown>>): void {
       log.info(event, { ...toFields(who), ...fields });
     },
-    changed(who, change, id) {
+    /** Logs or counts a change that was made. */
+    changed(who: Who, change: ChangeKind, id: PlantId): void {
       logChange(who, change, id, "done");
     },
-    failed(who, change, id, reason) {
+    /**
+     * Logs or counts a failed change if it may have been made anyway. If it was, a retry would change nothing and so log
+     * nothing.
+     */
+    failed(who: Who, change: ChangeKind, id: PlantId, reason: unknown): void {
       if (mayBeMade(reason)) logChange(who, change, id, "unknown");
     },
-    refused(who, outcome) {
+    /** Logs a refused request; `outcome` is the name of the error. Those that follow it are counted. */
+    refused(who: Who, outcome: string): void {
       const { requestId, ...own } = toFields(who);
       refusals.note(`${own.address} ${own.principal ?? ""}`, { own, kind: { outcome }, requestId });
     },
-    flushChanges() {
+    /** Logs the counts of changes and resets them. Call it once a minute, and before the process ends. */
+    flushChanges(): void {
       for (const [principal, { name, sum }] of sums) log.info("plants_changed", { principal, principalName: name, ...sum });
       sums.clear();
     },
+    /** Logs the counts of refusals. Call it every FLOODS_MS, and before the process ends. */
     flushRefusals: refusals.flush,
   };
 }

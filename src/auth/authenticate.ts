@@ -2,21 +2,6 @@ import type { Token, TokenStore } from "../store/tokens.ts";
 import { Refusal } from "./refusal.ts";
 import { hashToken, hasTokenForm } from "./secret.ts";
 
-/** Finds out who is asking. `authorize` decides what they may do. */
-export type Authenticator = Readonly<{
-  /**
-   * The valid token in the Authorization header. Throws `missing_token` or `invalid_token`. Returns a promise only when
-   * it has to ask the store.
-   */
-  authenticate(authorization: string | null): Token | Promise<Token>;
-  /**
-   * For long-running work: throws `invalid_token` once the token that authenticated the request is no longer valid. It
-   * is as cheap as `authenticate` and notices a revocation within `freshMs`. While the store cannot be reached, it uses
-   * the token as last seen.
-   */
-  confirm(authorization: string | null, token: Token): Promise<void>;
-}>;
-
 type AuthenticatorOptions = Readonly<{
   tokens: TokenStore;
   /** How long to reuse a look-up, in milliseconds: a revocation takes effect within this time. */
@@ -32,7 +17,10 @@ type Remembered = Readonly<{ token: Token | undefined; at: number }>;
 /** Longer headers are not cached, so that the cache is bounded in bytes too. */
 const CACHED_LENGTH_MAX = 100;
 
-export function createAuthenticator({ tokens, freshMs, cacheMax, now }: AuthenticatorOptions): Authenticator {
+export type Authenticator = ReturnType<typeof createAuthenticator>;
+
+/** Finds out who is asking. `authorize` decides what they may do. */
+export function createAuthenticator({ tokens, freshMs, cacheMax, now }: AuthenticatorOptions) {
   // The key is the raw header: parsing and hashing it for every request would cost more than everything else here.
   const remembered = new Map<string, Remembered>();
   // Concurrent requests with the same token share one look-up.
@@ -65,14 +53,23 @@ export function createAuthenticator({ tokens, freshMs, cacheMax, now }: Authenti
   }
 
   return {
-    authenticate(authorization) {
+    /**
+     * The valid token in the Authorization header. Throws `missing_token` or `invalid_token`. Returns a promise only when
+     * it has to ask the store.
+     */
+    authenticate(authorization: string | null): Token | Promise<Token> {
       const time = now();
       const known = authorization === null ? undefined : remembered.get(authorization);
       // If the clock was set back, an age is negative: do not trust that entry either.
       if (known && Math.abs(time - known.at) < freshMs) return expectValid(known.token, time);
       return findOnce(authorization).then((token) => expectValid(token, now()));
     },
-    async confirm(authorization, token) {
+    /**
+     * For long-running work: throws `invalid_token` once the token that authenticated the request is no longer valid. It
+     * is as cheap as `authenticate` and notices a revocation within `freshMs`. While the store cannot be reached, it uses
+     * the token as last seen.
+     */
+    async confirm(authorization: string | null, token: Token): Promise<void> {
       const known = authorization === null ? undefined : remembered.get(authorization);
       const isFresh = known && Math.abs(now() - known.at) < freshMs;
       const found = isFresh ? known.token : await findOnce(authorization).catch(() => token);

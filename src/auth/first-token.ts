@@ -11,25 +11,6 @@ import type { RandomBytes } from "./secret.ts";
 
 type FirstTokenOptions = Readonly<{ tokens: TokenStore; path: string; random: RandomBytes; now: () => number; log: Log }>;
 
-/**
- * The token that a store gets at its first start. It and its file exist until someone uses another token with all
- * scopes.
- */
-export type FirstToken = Readonly<{
-  /** Undefined unless this start created it. */
-  secret: string | undefined;
-  /** The file that holds it; undefined if there is no such file, or the store does not have its token. */
-  file: string | undefined;
-  /**
-   * Call it with the token of each authorized request, and the time in milliseconds since 1970. Another token with all
-   * scopes retires the first one and removes its file. A token with fewer scopes does not, since it could not grant
-   * those that it lacks.
-   */
-  admitted(token: Token, time: number): void;
-  /** Removes the file if its token was revoked, by this process or another. Never rejects. */
-  check(): Promise<unknown>;
-}>;
-
 /** How long to wait before trying again to retire the first token after a failure, in milliseconds. */
 const RETRY_MS = 60_000;
 
@@ -39,8 +20,13 @@ const LATE = ["overloaded", "store_unavailable"];
 /** How long a start waits for a slow store, in milliseconds. */
 const START_MS_MAX = 30_000;
 
-/** Creates the first token of a store that never had one, with all scopes, in a file that only its owner can read. */
-export async function openFirstToken(options: FirstTokenOptions): Promise<FirstToken> {
+export type FirstToken = Awaited<ReturnType<typeof openFirstToken>>;
+
+/**
+ * Creates the first token of a store that never had one, with all scopes, in a file that only its owner can read. It and
+ * its file exist until someone uses another token with all scopes.
+ */
+export async function openFirstToken(options: FirstTokenOptions) {
   const { tokens, path, now, log } = options;
   const secret = await makeFirstToken(options);
   const state = await check();
@@ -60,6 +46,7 @@ export async function openFirstToken(options: FirstTokenOptions): Promise<FirstT
     }
   }
 
+  /** Removes the file if its token was revoked, by this process or another. Never rejects. */
   async function check(): Promise<FileState | undefined> {
     try {
       return await removeIfRevoked(options);
@@ -71,9 +58,16 @@ export async function openFirstToken(options: FirstTokenOptions): Promise<FirstT
   }
 
   return {
+    /** Undefined unless this start created it. */
     secret,
+    /** The file that holds it; undefined if there is no such file, or the store does not have its token. */
     file: state === "valid" ? path : undefined,
-    admitted(token, time) {
+    /**
+     * Call it with the token of each authorized request, and the time in milliseconds since 1970. Another token with all
+     * scopes retires the first one and removes its file. A token with fewer scopes does not, since it could not grant
+     * those that it lacks.
+     */
+    admitted(token: Token, time: number): void {
       if (time < retireAfter || token.id === ID || token.scopes.length < SCOPES.length) return;
       retireAfter = Infinity;
       void retire(token.id);

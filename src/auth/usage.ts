@@ -1,24 +1,20 @@
 import type { Token, TokenStore } from "../store/tokens.ts";
 
-/** Tracks when tokens were last used, to the minute, without a write for each request. */
-export type Usage = Readonly<{
-  /** Records a use. `time` is in milliseconds since 1970. */
-  note(token: Token, time: number): void;
-  /** The token, including a use that is not stored yet. */
-  complete(token: Token): Token;
-  /** Stores what was recorded. Never rejects: what cannot be stored is kept for the next call. */
-  flush(): Promise<void>;
-}>;
-
 const MINUTE_MS = 60_000;
 
 /** How many tokens' uses to keep in memory. Beyond that, they are stored at once. */
 const NOTED_MAX = 10_000;
 
-/** The caller must call `flush` once a minute. A crash loses what was recorded since. */
-export function createUsage(tokens: TokenStore): Usage {
+export type Usage = ReturnType<typeof createUsage>;
+
+/**
+ * Tracks when tokens were last used, to the minute, without a write for each request. The caller must call `flush` once a
+ * minute. A crash loses what was recorded since.
+ */
+export function createUsage(tokens: TokenStore) {
   let noted = new Map<string, number>();
 
+  /** Stores what was recorded. Never rejects: what cannot be stored is kept for the next call. */
   async function flush(): Promise<void> {
     if (noted.size === 0) return;
     const uses = noted;
@@ -32,13 +28,15 @@ export function createUsage(tokens: TokenStore): Usage {
   }
 
   return {
-    note({ id }, time) {
+    /** Records a use. `time` is in milliseconds since 1970. */
+    note({ id }: Token, time: number): void {
       const minute = time - (time % MINUTE_MS);
       if (noted.get(id) === minute) return;
       if (noted.size >= NOTED_MAX) void flush();
       noted.set(id, minute);
     },
-    complete(token) {
+    /** The token, including a use that is not stored yet. */
+    complete(token: Token): Token {
       const lastUsed = noted.get(token.id);
       return lastUsed === undefined || lastUsed <= (token.lastUsed ?? 0) ? token : { ...token, lastUsed };
     },

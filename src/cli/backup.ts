@@ -98,7 +98,6 @@ async function removeOld(...[path, options]: Parameters<typeof removeOldBackups>
 
 type Written = Readonly<{ head: BackupHead; end: BackupEnd }>;
 
-/** Writes a file and syncs it. */
 async function write(store: Store, part: PartialFile): Promise<Written> {
   // Before the moment itself: a token that is revoked in between is one that was revoked after it.
   const head = { version: manifest.version, store: store.name, at: new Date().toISOString() };

@@ -39,7 +39,6 @@ export function checkCommand(): Command {
   });
 }
 
-/** Prints each look. Resolves with what is wrong. */
 async function check(command: Command, config: Config): Promise<readonly Look[]> {
   const faults: Look[] = [];
   let progress = showProgress("check", undefined);

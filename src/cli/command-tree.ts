@@ -6,7 +6,6 @@ export type Value = Readonly<{ kind: "any" | "file" | "folder" } | { kind: "choi
 /** A flag, with all its spellings. A switch has no value. */
 export type Flag = Readonly<{ names: readonly string[]; help: string; value?: Value }>;
 
-/** A command with all that can follow it. */
 export type CommandTree = Readonly<{
   name: string;
   /** In a few words. */

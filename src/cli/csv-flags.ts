@@ -4,7 +4,6 @@ import { parsePlantId } from "../domain/plant.ts";
 import { MISSING } from "../files/columns.ts";
 import type { CsvOptions, Ids } from "../files/csv-options.ts";
 
-/** The flags that say how to read CSV. */
 export type CsvFlags = Readonly<{
   header: boolean;
   idColumn?: string;
@@ -43,7 +42,6 @@ function toIds(text: string): Ids {
   throw new InvalidArgumentError("Use content, or the first number.");
 }
 
-/** What they say. */
 export function toCsvOptions({ header, idColumn, nameColumn, tagColumn, ids, dropEmptyTags, encoding }: CsvFlags): CsvOptions {
   return {
     hasHeader: header,

@@ -12,7 +12,6 @@ import type { Progress } from "./progress.ts";
 /** What to read, and its size if known: a pipe has none. */
 export type Source = Readonly<{ file: string; name: string; size: number | undefined }>;
 
-/** The name of standard input among files. */
 export const STDIN = "-";
 
 /** Throws when there is no such file. */

@@ -1,9 +1,9 @@
 import { Option } from "commander";
 import type { Command } from "commander";
+import { openStoreAccess } from "./plant-access.ts";
 import type { PlantAccess } from "./plant-access.ts";
 import { openServiceAccess } from "./service-access.ts";
 import { addSettings, configOf } from "./settings.ts";
-import { openStoreAccess } from "./store-access.ts";
 
 /** Lets a command choose between a running service and a store of its own. */
 export function addPlantsOptions(command: Command): Command {

@@ -50,13 +50,11 @@ export function openTarget(target: Target): number {
   return openSync(target.path, O_WRONLY | O_CREAT | (target.isForced ? O_TRUNC | O_NOFOLLOW : O_EXCL), 0o666);
 }
 
-/** An unfinished file, under a temporary name. */
 export type PartialFile = Readonly<{
   path: string;
   fd: number;
   /** Gives it its final name, durably. Throws if that name was taken meanwhile. */
   keep(): void;
-  /** Removes it unless it was kept. */
   close(): void;
 }>;
 

@@ -9,13 +9,7 @@ import type { Target } from "./output-file.ts";
 /** How many refused lines to show if they are not written to a file. */
 const SHOWN_MAX = 10;
 
-/** Where refused lines are reported. */
-export type Report = Readonly<{
-  add(file: string, problem: Problem): void;
-  end(summary: ImportSummary): void;
-  refused(): number;
-  close(): void;
-}>;
+export type Report = ReturnType<typeof openReport>;
 
 type ReportFlags = Readonly<{ refused?: string; force?: true }>;
 
@@ -23,7 +17,7 @@ type ReportFlags = Readonly<{ refused?: string; force?: true }>;
  * Opens the file for refused lines before anything is imported. Throws if it cannot be written or is one of the files
  * to import.
  */
-export function openReport({ refused: path, force }: ReportFlags, files: readonly string[]): Report {
+export function openReport({ refused: path, force }: ReportFlags, files: readonly string[]) {
   if (path !== undefined && files.some((file) => resolve(file) === resolve(path))) {
     throw new Error(`${path} is one of the files to import: write the refused lines to another file.`);
   }
@@ -31,18 +25,16 @@ export function openReport({ refused: path, force }: ReportFlags, files: readonl
   let refused = 0;
   let reported = 0;
   return {
-    add(name, { line, error, message }) {
+    add(name: string, { line, error, message }: Problem): void {
       reported += 1;
       // A name may contain terminal control sequences.
       const text = `${escapeControls(`${name}:${line}: ${error} ${message}`)}\n`;
       if (file !== undefined) writeSync(file, text);
       else if (reported <= SHOWN_MAX) process.stderr.write(text);
     },
-    end(summary) {
-      refused += summary.refused;
-    },
+    end: (summary: ImportSummary) => void (refused += summary.refused),
     refused: () => refused,
-    close() {
+    close(): void {
       const unreported = refused - (file === undefined ? Math.min(reported, SHOWN_MAX) : reported);
       const how = file === undefined ? ": use --refused to write them to a file" : "";
       if (unreported > 0) process.stderr.write(`${unreported} more refused lines are not shown${how}.\n`);

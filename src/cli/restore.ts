@@ -96,7 +96,6 @@ function toJson(file: string, { head, end, tokens, size }: Summary): object {
   return { file, ...head, plants: end.plants, tokens: end.tokens, tokenList: tokens.map(toTokenJson), bytes: size };
 }
 
-/** What to look at after a restore. */
 function advise({ head, tokens }: Summary): string {
   const now = Date.now();
   const isValid = ({ revoked, expires = Infinity }: Token) => revoked === undefined && expires > now;

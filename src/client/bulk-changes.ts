@@ -14,7 +14,6 @@ const BYTES_MAX = 200_000;
 
 type Item = Readonly<{ change: PlantChange; text: string }>;
 
-/** The call for many changes. */
 export function changeCalls(context: ClientContext): Pick<Client, "change"> {
   return {
     async *change(changes, { signal } = {}) {

@@ -17,7 +17,6 @@ const JSON_TYPE = { "content-type": "application/json" };
 /** How many ids `add` tries: there are far more than plants. */
 const IDS_TRIED = 10;
 
-/** The calls for single plants. */
 export function plantCalls(context: ClientContext): PlantCalls {
   return {
     async add(content, { id, signal } = {}) {

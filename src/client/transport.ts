@@ -4,7 +4,6 @@ import type { Limit } from "./limit.ts";
 /** The part of `fetch` that the client needs. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** A request to send. */
 export type Outgoing = Readonly<{
   method: "DELETE" | "GET" | "PATCH" | "POST" | "PUT";
   /** Relative to the base URL, including the query. */

@@ -3,15 +3,6 @@ import { splitList } from "./json-list.ts";
 import type { Limit } from "./limit.ts";
 import { plantText } from "./plant.ts";
 
-/** The request body of an import. */
-export type Upload = Readonly<{
-  open: () => Promise<Blob | ReadableStream<Uint8Array>>;
-  /** What the source itself threw, if anything. */
-  failure: () => { thrown: unknown } | undefined;
-  /** Releases the source, even before its end. */
-  close: () => void;
-}>;
-
 type UploadOptions = Readonly<{
   /** Whether the source is one JSON list. */
   isList: boolean;
@@ -24,8 +15,8 @@ type UploadOptions = Readonly<{
   onBytes: (bytes: number) => void;
 }>;
 
-/** Reads nothing from the source before `open`. */
-export function createUpload(source: ImportSource, options: UploadOptions): Upload {
+/** The request body of an import. Reads nothing from the source before `open`. */
+export function createUpload(source: ImportSource, options: UploadOptions) {
   const { isList, limit, idleMs, signal, onBytes } = options;
   const closing = new AbortController();
   const ends = AbortSignal.any([limit.signal, closing.signal, ...(signal ? [signal] : [])]);
@@ -34,7 +25,7 @@ export function createUpload(source: ImportSource, options: UploadOptions): Uplo
     failure = { thrown };
   }
   return {
-    async open() {
+    async open(): Promise<Blob | ReadableStream<Uint8Array>> {
       if (ends.aborted) void release(openChunks(source));
       ends.throwIfAborted();
       if (canStream()) return toStream(source, { ...options, ends, fail });
@@ -49,7 +40,9 @@ export function createUpload(source: ImportSource, options: UploadOptions): Uplo
       onBytes(blob.size);
       return blob;
     },
+    /** What the source itself threw, if anything. */
     failure: () => failure,
+    /** Releases the source, even before its end. */
     close: () => closing.abort(),
   };
 }

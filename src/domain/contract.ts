@@ -4,7 +4,6 @@ import { OPERATIONS } from "../../contract/generated/operations.ts";
 import type { OperationId } from "../../contract/generated/operations.ts";
 import type { RequiredScope } from "./scope.ts";
 
-/** One operation of the served contract. */
 export type Operation = Readonly<{
   id: OperationId;
   /** In upper case, as on the wire. */
@@ -17,7 +16,6 @@ export type Operation = Readonly<{
   queue: WriteQueue | undefined;
   /** What `{id}` in the path may be. */
   pathId: ParameterSchema | undefined;
-  /** The query parameters of the operation. */
   query: readonly QueryParameter[];
   body: Body;
 }>;

@@ -144,7 +144,6 @@ function toWeights(): Map<string, string> {
   return weights;
 }
 
-/** The text in UTF-8, in hexadecimal. */
 function toHex(text: string): string {
   return new TextEncoder().encode(text).toHex();
 }

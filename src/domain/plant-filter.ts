@@ -2,7 +2,6 @@ import { PlantStoreError } from "./errors.ts";
 import { tokenize, withoutImplied } from "./terms.ts";
 import type { SearchTerms } from "./terms.ts";
 
-/** The parameters that select plants. */
 type FilterParameters = Readonly<{ tag?: string; untagged: boolean; q?: string }>;
 
 /**

@@ -91,7 +91,6 @@ class BackupReader {
     return this.#head !== undefined;
   }
 
-  /** Reads whole lines. */
   read(lines: Uint8Array): BackupPart {
     if (this.#end) throw damaged("something follows its end");
     const texts = decode(lines).split("\n").slice(0, -1);

@@ -1,3 +1,4 @@
+import type { Schemas } from "../../contract/generated/schemas.ts";
 import { charactersOf, IMPORT_COMMIT, searchedOf } from "../store/commit-size.ts";
 import type { ImportOptions, ImportOutcome, PlantStore } from "../store/plants.ts";
 import { PlantStoreError } from "../domain/errors.ts";
@@ -10,49 +11,26 @@ import { readNdjson } from "./ndjson.ts";
 import { PLAIN } from "./csv-options.ts";
 import type { CsvOptions } from "./csv-options.ts";
 import type { Bytes } from "./bytes.ts";
-import type { Encoding } from "./encodings.ts";
 import { createFindings } from "./row.ts";
 import type { Findings, ReadOptions, Row, Rows } from "./row.ts";
 import { openSheetCells } from "./sheet.ts";
 import type { SheetRows } from "./sheet.ts";
 import { readTable } from "./table.ts";
 
-/** Why a line was refused. */
-export type Problem = Readonly<{ line: number; error: number; message: string }>;
-
-/** What happened to the lines of a file. `read` is the sum of the next four. */
-export type ImportSummary = Readonly<{
-  read: number;
-  created: number;
-  unchanged: number;
-  replaced: number;
-  refused: number;
-  /** The first PROBLEMS_MAX refused lines. */
-  problems: readonly Problem[];
-  /** The first UNUSED_MAX columns of CSV, or members of JSON, that were not read, or only in part. */
-  unusedColumns: readonly string[];
-  /** If it is not UTF-8. */
-  encoding?: Encoding;
-  /** What was taken for what, if the columns were guessed or chosen. */
-  columns?: Readonly<Partial<Record<PlantField, string>>>;
-  /** Of a dry run: what would happen to each of the first OUTCOMES_MAX lines. */
-  outcomes?: readonly Outcome[];
-}>;
-
-/** What happens to a line. */
-type Outcome = (typeof COUNTED)[ImportOutcome];
+export type Problem = Schemas["ImportProblem"];
+export type ImportSummary = Schemas["ImportSummary"];
+type Outcome = NonNullable<ImportSummary["outcomes"]>[number];
 
 const PROBLEMS_MAX = 1000;
 const OUTCOMES_MAX = 1000;
 
 const COUNTED = { created: "created", same: "unchanged", replaced: "replaced", in_use: "refused" } as const satisfies Record<
   ImportOutcome,
-  keyof ImportSummary
+  Outcome
 >;
 
 export type FileFormat = "ndjson" | "csv";
 
-/** What is imported: a file, or the sheet of a workbook. */
 export type RowSource = Readonly<{ format: FileFormat; bytes: Bytes }> | Readonly<{ format: "sheet"; sheet: SheetRows }>;
 
 type ImportFileOptions = ImportOptions &
@@ -150,7 +128,6 @@ async function commit(
   return rows.map((row) => (isKeeping(row) ? keeping : replacing).next().value!);
 }
 
-/** Counts what happens to the lines of a file. */
 function createTally(onProblem: (problem: Problem) => void = () => {}) {
   const counts = { read: 0, created: 0, unchanged: 0, replaced: 0, refused: 0 };
   const problems: Problem[] = [];

@@ -9,7 +9,6 @@ import type { SheetRows } from "./sheet.ts";
 /** The first visible sheet of a workbook with anything in it. */
 export type Sheet = Readonly<{
   name: string;
-  /** The names of the others. */
   others: readonly string[];
   rows: SheetRows;
 }>;

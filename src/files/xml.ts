@@ -13,7 +13,6 @@ export const TOO_LONG = "The sheet has a row that is too long: save it as CSV.";
 type Element = Readonly<{
   tag: string;
   inner: string;
-  /** Where it begins and ends. */
   from: number;
   to: number;
 }>;

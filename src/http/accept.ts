@@ -1,4 +1,3 @@
-/** The content coding of a body. */
 export type Coding = "br" | "gzip" | "identity" | "zstd";
 
 /** The weight of an uncompressed body that the client did not name: accepted, but last. */

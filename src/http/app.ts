@@ -46,7 +46,6 @@ type Answer = HttpResponse | Promise<HttpResponse>;
  */
 const LARGE_BYTES = 8192;
 
-/** The HTTP interface, from a request to its response. */
 export class App {
   readonly #options: AppOptions;
   readonly #route: Router;
@@ -77,7 +76,6 @@ export class App {
   /** The response to input that is not a valid request. */
   readonly refuse = (error: PlantStoreError): HttpResponse => this.#completion.refuse(error);
 
-  /** Answers a request and logs it. */
   async #answerLogged(exchange: Exchange): Promise<HttpResponse> {
     const { clientAddress, log } = this.#options;
     const response = await this.#answerSafely(exchange);

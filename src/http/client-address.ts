@@ -36,7 +36,6 @@ export function clientAddress({ proxies, header }: Trust): ClientAddress {
   };
 }
 
-/** The last of the addresses in X-Forwarded-For. */
 function lastAddress(list: string): LastHop {
   const comma = list.lastIndexOf(",");
   return { node: list.slice(comma + 1).trim(), rest: comma === -1 ? null : list.slice(0, comma) };

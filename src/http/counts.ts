@@ -7,7 +7,6 @@ import type { Handlers } from "./router.ts";
 
 type CountOptions = Readonly<{ plantsFor: PlantsFor; represent: Represent }>;
 
-/** The operation that counts plants. */
 export function countHandlers({ plantsFor, represent }: CountOptions): Pick<Handlers, "countPlants"> {
   return {
     async countPlants({ parameters, headers, principal }) {

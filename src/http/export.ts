@@ -16,7 +16,6 @@ type ExportOptions = TransferOptions & Readonly<{ log: Log }>;
 const NDJSON = "application/x-ndjson";
 const CSV = "text/csv; charset=utf-8; header=present";
 
-/** Export of the catalogue as a file. */
 export function exportHandlers(options: ExportOptions): Pick<Handlers, "exportPlants"> {
   const { plantsFor, running, authenticator, log } = options;
   return {

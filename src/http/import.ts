@@ -1,4 +1,3 @@
-import type { Schemas } from "../../contract/generated/schemas.ts";
 import { PlantStoreError } from "../domain/errors.ts";
 import { createSharedPauses } from "../runtime/event-loop.ts";
 import type { Pauses } from "../runtime/event-loop.ts";
@@ -36,7 +35,6 @@ const ARRIVAL_LIMITS = {
   bytesPerSecondMin: 500,
 };
 
-/** Import of a file into the catalogue. */
 export function importHandlers(options: ImportOptions): Pick<Handlers, "importPlants"> {
   const { plantsFor, running, parsePlant, lineBytesMax, authenticator, audit, now } = options;
   const openPauses = createSharedPauses(now);
@@ -66,7 +64,7 @@ export function importHandlers(options: ImportOptions): Pick<Handlers, "importPl
           isDryRun: dryRun,
           onCommit: (all) => (counts = all),
         });
-        return { status: 200, body: JSON.stringify(summary satisfies Schemas["ImportSummary"]) };
+        return { status: 200, body: JSON.stringify(summary) };
       } catch (reason) {
         outcome = outcomeOf(reason);
         throw reason;
@@ -109,8 +107,8 @@ function parseCsvOptions({ body, headers, parameters }: Call<"importPlants">): C
     columns,
     ids: firstId === undefined ? { kind: ids } : { kind: "from", first: firstId },
     encoding: encoding ?? (guess ? undefined : "utf-8"),
-    guess: guess,
-    dropEmptyTags: dropEmptyTags,
+    guess,
+    dropEmptyTags,
   };
 }
 

@@ -4,7 +4,6 @@ import { answerFile, createFile } from "./static-file.ts";
 import type { File } from "./static-file.ts";
 import type { Handlers } from "./router.ts";
 
-/** Serves the two contracts. */
 export function openapiHandlers(contract: Contract): Pick<Handlers, "getContract" | "getBaseContract"> {
   return { getContract: fileHandler(contract.served), getBaseContract: fileHandler(contract.base) };
 }

@@ -29,7 +29,6 @@ const PAGE_MAX = 1000;
  */
 const PAGE_BYTES_MAX = 2 ** 20;
 
-/** The operation that lists plants. */
 export function listHandlers({ plants, plantsFor, represent }: ListOptions): Pick<Handlers, "listPlants"> {
   /** A page of one plant, or none. */
   async function findOne(id: PlantId, query: ListQuery): Promise<Page> {
@@ -60,7 +59,6 @@ export function listHandlers({ plants, plantsFor, represent }: ListOptions): Pic
   };
 }
 
-/** The first of these plants, as many as fit on a page. */
 function toTexts(plants: readonly NewPlant[]): string[] {
   const texts: string[] = [];
   let length = 0;

@@ -16,7 +16,6 @@ import { OF_ONE_CLIENT } from "./representation.ts";
 import type { Fields } from "./wire/fields.ts";
 import type { Call, Handlers } from "./router.ts";
 
-/** The part of a call that a change needs. */
 type ChangeCall = Pick<Call<"putPlant">, "parameters" | "headers" | "principal" | "requestId">;
 
 /** Null removes the tag; undefined keeps it. */
@@ -36,7 +35,6 @@ const WHOLE_PATCH = ", and the answer would show what the patch leaves out: send
  */
 const TRIES_MAX = 100;
 
-/** The operations on single plants. */
 export function plantHandlers(options: PlantOptions): PlantHandlers {
   const { plants, audit, bodyBytesMax } = options;
   const swap = createAuditedSwap(plants, audit);
@@ -110,7 +108,6 @@ function toChanged(plant: NewPlant, status: 200 | 201): HttpResponse {
   return { status, body: toText(plant), headers: { "content-location": String(plant.id), etag: plantEtag(plant) } };
 }
 
-/** The response to a read. */
 function toFound(found: NewPlant | undefined, requested: Fields): HttpResponse {
   const plant = expectFound(found);
   checkIfMatch(requested, plant);

@@ -6,18 +6,6 @@ import type { Log } from "../runtime/log.ts";
 import type { Allowance, Rate } from "../runtime/leaky-bucket.ts";
 import { networkOf } from "./client-address.ts";
 
-/** Limits how many requests may come from whom. */
-export type RateLimits = Readonly<{
-  /** Counts a request that was let in. Returns the headers that its response must have. Throws `too_many_requests`. */
-  admit(principal: Principal, requestId: string): Readonly<Record<string, string>> | undefined;
-  /** Counts a request that was not let in. Returns its refusal, or `too_many_requests` instead of a 401. */
-  refuse(refusal: PlantStoreError, address: string, requestId: string): PlantStoreError;
-  /** Reports a request that got 503 because there was no room for it. */
-  overloaded(principal: Principal, requestId: string): void;
-  /** Reports how many followed the first of each owner. Call it every FLOODS_MS, and before the process ends. */
-  flush(): void;
-}>;
-
 type RateLimitsOptions = Readonly<{
   /**
    * Undefined where there is no limit. `refused` is for requests without a valid token, by address. It never refuses a
@@ -34,7 +22,10 @@ type Counted = Readonly<{ kind: Kind; rate: Rate; allowance: Allowance }>;
 
 type From = Readonly<{ principal?: string | undefined; address: string; requestId: string }>;
 
-export function createRateLimits({ token, address, refused, log }: RateLimitsOptions): RateLimits {
+export type RateLimits = ReturnType<typeof createRateLimits>;
+
+/** Limits how many requests may come from whom. */
+export function createRateLimits({ token, address, refused, log }: RateLimitsOptions) {
   const floods = createFloodLog((fields, requests) => log.warn("limit_hit", { ...fields, requests }));
 
   function report(kind: Kind, owner: string, { requestId, ...own }: From): void {
@@ -42,7 +33,8 @@ export function createRateLimits({ token, address, refused, log }: RateLimitsOpt
   }
 
   return {
-    admit(principal, requestId) {
+    /** Counts a request that was let in. Returns the headers that its response must have. Throws `too_many_requests`. */
+    admit(principal: Principal, requestId: string): Readonly<Record<string, string>> | undefined {
       if (!token && !address) return undefined;
       const counted: Counted[] = [];
       if (token && principal.token) counted.push({ kind: "token", rate: token, allowance: token.take(principal.token.id) });
@@ -55,16 +47,19 @@ export function createRateLimits({ token, address, refused, log }: RateLimitsOpt
       report(over.kind, owner, { principal: principal.token?.id, address: principal.address, requestId });
       throw tooMany(over, headers);
     },
-    refuse(refusal, from, requestId) {
+    /** Counts a request that was not let in. Returns its refusal, or `too_many_requests` instead of a 401. */
+    refuse(refusal: PlantStoreError, from: string, requestId: string): PlantStoreError {
       if (!refused || refusal.status !== 401) return refusal;
       const counted: Counted = { kind: "refused", rate: refused, allowance: refused.take(networkOf(from)) };
       if (counted.allowance.isAllowed) return refusal;
       report("refused", networkOf(from), { address: from, requestId });
       return tooMany(counted, toHeaders([counted]));
     },
-    overloaded(principal, requestId) {
+    /** Reports a request that got 503 because there was no room for it. */
+    overloaded(principal: Principal, requestId: string): void {
       report("overload", ownerOf(principal), { principal: principal.token?.id, address: principal.address, requestId });
     },
+    /** Reports how many followed the first of each owner. Call it every FLOODS_MS, and before the process ends. */
     flush: floods.flush,
   };
 }

@@ -2,14 +2,10 @@ import type { ErrorCode } from "../domain/errors.ts";
 import { SECONDS } from "../runtime/metrics.ts";
 import type { Histogram, Metrics } from "../runtime/metrics.ts";
 
-/** Counts the requests and the errors that they got. */
-export type RequestMeter = Readonly<{
-  /** `operation`: of the contract; else "static" or "none". `since`: when the request began, by `performance.now()`. */
-  answered(operation: string, status: number, since: number): void;
-  failed(code: ErrorCode): void;
-}>;
+export type RequestMeter = ReturnType<typeof createRequestMeter>;
 
-export function createRequestMeter(metrics: Metrics): RequestMeter {
+/** Counts the requests and the errors that they got. */
+export function createRequestMeter(metrics: Metrics) {
   const durations = metrics.histogram({
     name: "plant_store_http_request_duration_seconds",
     help: "Requests by operation of the contract and status: from the head to the response, without the time to send that.",
@@ -33,11 +29,12 @@ export function createRequestMeter(metrics: Metrics): RequestMeter {
   }
 
   return {
-    answered(operation, status, since) {
+    /** `operation`: of the contract; else "static" or "none". `since`: when the request began, by `performance.now()`. */
+    answered(operation: string, status: number, since: number): void {
       const histogram = found.get(operation)?.[status] ?? find(operation, status);
       histogram.observe((performance.now() - since) / 1000);
     },
-    failed(code) {
+    failed(code: ErrorCode): void {
       errors(code).value += 1;
     },
   };

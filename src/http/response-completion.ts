@@ -21,7 +21,6 @@ export type CompletionOptions = Readonly<{
   clientAddress: ClientAddress;
   limits: RateLimits;
   meter: RequestMeter;
-  /** Undefined if nothing is traced. */
   tracer: RequestTracer | undefined;
   /** Once it returns true, every response closes its connection. */
   isDraining: () => boolean;
@@ -48,7 +47,6 @@ export class Completion {
     }
   }
 
-  /** The response to what was thrown. */
   fail(thrown: unknown, exchange: Exchange): HttpResponse {
     const { log, meter } = this.#options;
     const error = toExpected(this.#countFailure(thrown, exchange), log, exchange.requestId);
@@ -86,7 +84,6 @@ export class Completion {
     return thrown;
   }
 
-  /** Counts a refused request, and returns the error to send. */
   #countRefusal(refusal: Refusal, exchange: Exchange): PlantStoreError {
     const { audit, clientAddress, limits } = this.#options;
     const { request, requestId } = exchange;

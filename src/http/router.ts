@@ -32,7 +32,6 @@ type Handler = (call: UncheckedCall) => HttpResponse | Promise<HttpResponse>;
 export type UncheckedCall = Unchecked & Omit<Call<OperationId>, keyof Unchecked>;
 type Unchecked = Readonly<{ parameters: unknown; body: unknown }>;
 
-/** The operations at one path. */
 type Resource = Readonly<{
   allow: string;
   /** The headers of the response to OPTIONS. */

@@ -5,7 +5,7 @@ import { Connection } from "./wire/connection.ts";
 import type { HttpRequest } from "./wire/request.ts";
 import { createHeadParser } from "./wire/head.ts";
 import { createTaskQueue } from "../runtime/event-loop.ts";
-import { openFilesMax } from "../runtime/open-files.ts";
+import { openFilesMax } from "../runtime/file-system.ts";
 
 // The only file that names the runtime.
 
@@ -46,7 +46,6 @@ const WARNING_MS = 10_000;
 /** Open files that are not connections: of the store, the threads, the runtime. */
 const FILES_KEPT = 128;
 
-/** Serves HTTP/1.1. */
 export class HttpServer {
   /** Where it listens, without a trailing slash. */
   readonly url: string;

@@ -13,7 +13,6 @@ type TagOptions = Readonly<{ plants: PlantStore; plantsFor: PlantsFor; represent
 
 type Counted = Readonly<{ tags: Schemas["TagList"]; ageMs: number }>;
 
-/** The operation on tags: how many plants carry each. */
 export function tagHandlers({ plants, plantsFor, represent }: TagOptions): Pick<Handlers, "listTags"> {
   return {
     async listTags({ parameters, headers, principal }) {

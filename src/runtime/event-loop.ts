@@ -85,14 +85,10 @@ export function createSharedPauses(now: () => number): () => Pauses {
   };
 }
 
-/** Runs tasks later, in order. Yields between them, so that others have their turn. */
-export type TaskQueue = Readonly<{
-  add(task: () => void): void;
-  /** Whether a task waits. */
-  isBusy(): boolean;
-}>;
+export type TaskQueue = ReturnType<typeof createTaskQueue>;
 
-export function createTaskQueue(): TaskQueue {
+/** Runs tasks later, in order. Yields between them, so that others have their turn. */
+export function createTaskQueue() {
   const queue: Array<() => void> = [];
   let isRunning = false;
 
@@ -107,12 +103,13 @@ export function createTaskQueue(): TaskQueue {
   }
 
   return {
-    add(task) {
+    add(task: () => void): void {
       queue.push(task);
       if (isRunning) return;
       isRunning = true;
       void run();
     },
+    /** Whether a task waits. */
     isBusy: () => queue.length > 0,
   };
 }

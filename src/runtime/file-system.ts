@@ -1,4 +1,4 @@
-import { statfsSync } from "node:fs";
+import { readdirSync, readFileSync, statfsSync } from "node:fs";
 
 /** Why a file system cannot keep what the service promises of a data folder. `todo` says what to do. */
 export type Unfit = Readonly<{ fileSystem: string; todo: string }>;
@@ -33,4 +33,18 @@ export function findUnfit(path: string): Unfit | undefined {
   if (process.platform !== "linux") return undefined;
   // Some numbers come as negative ones.
   return UNFIT.get(statfsSync(path).type >>> 0);
+}
+
+/** How many files and sockets the process has open. Throws where the system does not tell, which only Linux does. */
+export function countOpenFiles(): number {
+  return readdirSync("/proc/self/fd").length;
+}
+
+/** How many files the process may open. The runtime has raised this to what the system allows. */
+export function openFilesMax(): number {
+  try {
+    return Number(/^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1] ?? Infinity);
+  } catch {
+    return Infinity;
+  }
 }

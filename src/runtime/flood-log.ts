@@ -1,24 +1,20 @@
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Refusals that may come in floods: the first one of an owner is logged at once, and later how many followed it. */
-export type FloodLog = Readonly<{
-  /** `own` are the fields of this owner, with its address, and `kind` those that say what was refused. */
-  note(owner: string, refusal: Readonly<{ own: Fields; kind: Fields; requestId: string }>): void;
-  /** Logs how many followed. Call it every FLOODS_MS, and before the process ends. */
-  flush(): void;
-}>;
-
 export const FLOODS_MS = 10_000;
 
 /** How many owners are logged apart. All others of a kind share a count. */
 const OWNERS_MAX = 100;
 
+/** `own` are the fields of this owner, with its address, and `kind` those that say what was refused. */
+type Refused = Readonly<{ own: Fields; kind: Fields; requestId: string }>;
+
 type Flood = { count: number; readonly fields: Fields };
 
-export function createFloodLog(write: (fields: Fields, count: number) => void): FloodLog {
+/** Refusals that may come in floods: the first one of an owner is logged at once, and later how many followed it. */
+export function createFloodLog(write: (fields: Fields, count: number) => void) {
   const floods = new Map<string, Flood>();
   return {
-    note(owner, { own, kind, requestId }) {
+    note(owner: string, { own, kind, requestId }: Refused): void {
       const ofAll = Object.values(kind).join(" ");
       const apart = `${ofAll} ${owner}`;
       const key = floods.size < OWNERS_MAX || floods.has(apart) ? apart : ofAll;
@@ -31,7 +27,8 @@ export function createFloodLog(write: (fields: Fields, count: number) => void): 
       floods.set(key, { count: 0, fields });
       write({ ...fields, requestId }, 1);
     },
-    flush() {
+    /** Logs how many followed. Call it every FLOODS_MS, and before the process ends. */
+    flush(): void {
       for (const [key, flood] of floods) {
         if (flood.count === 0) floods.delete(key);
         else write(flood.fields, flood.count);

@@ -1,19 +1,5 @@
 import { withTimeLimit } from "./time-limit.ts";
 
-/** What the service measures about itself. Names and units follow prometheus.io/docs/practices/naming. */
-export type Metrics = Readonly<{
-  /** Adds a number that only grows, one for each set of label values. Returns what finds the one to add to. */
-  counter(about: About): (...values: string[]) => Counter;
-  /** Adds a distribution, one for each set of label values. Returns what finds the one to tell. */
-  histogram(about: About & Readonly<{ bounds: readonly number[] }>): (...values: string[]) => Histogram;
-  /** Adds a number that only grows, and is read when somebody asks for it. */
-  counterOf(about: Omit<About, "labels">, read: () => Reading): void;
-  /** Adds a number that is read when somebody asks for it. */
-  gauge(about: Omit<About, "labels">, read: () => Reading | Promise<Reading>): void;
-  /** All that is measured now. A gauge that fails, or takes longer than READ_MS_MAX, is left out. */
-  read(): Promise<readonly Family[]>;
-}>;
-
 type About = Readonly<{
   name: `${"plant_store" | "process"}_${string}`;
   /** One sentence. */
@@ -44,7 +30,10 @@ export const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 /** How long one gauge may take, in milliseconds: a database that hangs must not hide what else is known. */
 const READ_MS_MAX = 2000;
 
-export function createMetrics(): Metrics {
+export type Metrics = ReturnType<typeof createMetrics>;
+
+/** What the service measures about itself. Names and units follow prometheus.io/docs/practices/naming. */
+export function createMetrics() {
   const reads = new Map<string, () => Promise<Family>>();
 
   function add({ name, help }: About, kind: Family["kind"], read: () => readonly Sample[] | Promise<readonly Sample[]>): void {
@@ -53,22 +42,24 @@ export function createMetrics(): Metrics {
   }
 
   return {
-    counter(about) {
+    /** Adds a number that only grows, one for each set of label values. Returns what finds the one to add to. */
+    counter(about: About): (...values: string[]) => Counter {
       const counters = keepByLabels<Counter>(about.labels ?? [], () => ({ value: 0 }));
       add(about, "counter", () => counters.all().map(({ labels, kept }) => ({ labels, value: kept.value })));
       return counters.of;
     },
-    histogram(about) {
+    /** Adds a distribution, one for each set of label values. Returns what finds the one to tell. */
+    histogram(about: About & Readonly<{ bounds: readonly number[] }>): (...values: string[]) => Histogram {
       const histograms = keepByLabels(about.labels ?? [], () => createHistogram(about.bounds));
       add(about, "histogram", () => histograms.all().flatMap(({ labels, kept }) => kept.read(labels)));
       return histograms.of;
     },
-    counterOf(about, read) {
-      add(about, "counter", () => toSamples(read()));
-    },
-    gauge(about, read) {
-      add(about, "gauge", async () => toSamples(await inTime(read)));
-    },
+    /** Adds a number that only grows, and is read when somebody asks for it. */
+    counterOf: (about: Omit<About, "labels">, read: () => Reading) => add(about, "counter", () => toSamples(read())),
+    /** Adds a number that is read when somebody asks for it. */
+    gauge: (about: Omit<About, "labels">, read: () => Reading | Promise<Reading>) =>
+      add(about, "gauge", async () => toSamples(await inTime(read))),
+    /** All that is measured now. A gauge that fails, or takes longer than READ_MS_MAX, is left out. */
     read: async () => Promise.all(Array.from(reads.values(), (read) => read())),
   };
 }

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { SECONDS } from "./metrics.ts";
 import type { Metrics } from "./metrics.ts";
-import { countOpenFiles, openFilesMax } from "./open-files.ts";
+import { countOpenFiles, openFilesMax } from "./file-system.ts";
 
 /** How often to look whether the event loop is late, in milliseconds. */
 const LAG_EVERY_MS = 100;

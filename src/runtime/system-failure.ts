@@ -35,7 +35,6 @@ const FAILURES: Readonly<Record<string, readonly [what: string, todo: string]>> 
   CERT_HAS_EXPIRED: ["its certificate has expired", "renew it"],
 };
 
-/** The code, if this is such a failure. */
 function systemCode(reason: unknown): string | undefined {
   return reason instanceof Error && "code" in reason && typeof reason.code === "string" && reason.code in FAILURES
     ? reason.code

@@ -12,7 +12,6 @@ const RECORDED = 0x1;
 const KNOWN_REMOTE = 0x100;
 const REMOTE = 0x200;
 
-/** Who sends spans. */
 export type Sender = Readonly<{ resource: Readonly<Record<string, string>>; scope: Readonly<{ name: string; version: string }> }>;
 
 /** An ExportTraceServiceRequest with these spans. `epochMs`: the wall clock when `performance.now()` was 0. */
@@ -32,7 +31,10 @@ export function rejectedIn(response: string): number {
   }
 }
 
-function toWire({ context, parent, name, kind, started, ended, attributes, links, linksDropped, isFailed }: Span, epochMs: number) {
+function toWire(
+  { context, parent, name, kind, started, ended, attributes, links = [], linksDropped = 0, isFailed }: Span,
+  epochMs: number,
+) {
   return {
     ...toContext(context),
     ...(parent ? { parentSpanId: parent.spanId } : {}),

@@ -5,7 +5,6 @@ import type { Current, Trace } from "./request-trace.ts";
 import type { Span } from "./span.ts";
 import { findParent } from "./trace-context.ts";
 
-/** A request that has been answered. */
 type Answered = Readonly<{
   trace: Trace | undefined;
   request: Readonly<{ method: string; path: string | undefined }>;
@@ -16,19 +15,6 @@ type Answered = Readonly<{
   error: string | undefined;
 }>;
 
-/** Traces requests. */
-export type RequestTracer = Readonly<{
-  /** Undefined if the request belongs to no trace. `started`: when it began, by `performance.now()`. */
-  begin(headers: Parameters<typeof findParent>[0], started: number): Trace | undefined;
-  /** Does the work of a request. All that is awaited in it belongs to the trace. */
-  run<Result>(trace: Trace, work: () => Result): Result;
-  /** Its token is valid. */
-  identified(trace: Trace | undefined): void;
-  /** It is let in: rates and queues have room for it. */
-  admitted(trace: Trace | undefined): void;
-  answered(exchange: Answered, status: number): void;
-}>;
-
 type RequestTracerOptions = Readonly<{
   current: Current;
   sampler: Sampler;
@@ -37,7 +23,9 @@ type RequestTracerOptions = Readonly<{
   now: () => number;
 }>;
 
-export function createRequestTracer({ current, sampler, operations, record, now }: RequestTracerOptions): RequestTracer {
+export type RequestTracer = ReturnType<typeof createRequestTracer>;
+
+export function createRequestTracer({ current, sampler, operations, record, now }: RequestTracerOptions) {
   const routes = new Map<string, string>(operations.map(({ id, path }) => [id, path]));
 
   /** From the head of a request until it is let in, or refused. */
@@ -50,30 +38,31 @@ export function createRequestTracer({ current, sampler, operations, record, now 
       started,
       ended: admitted ?? ended,
       attributes: admitted === undefined && error !== undefined ? { "error.type": error } : {},
-      links: [],
-      linksDropped: 0,
-      isFailed: false,
     });
   }
 
   return {
-    begin(headers, started) {
+    /** Undefined if the request belongs to no trace. `started`: when it began, by `performance.now()`. */
+    begin(headers: Parameters<typeof findParent>[0], started: number): Trace | undefined {
       const parent = findParent(headers);
       const wish = sampler.wishOf(parent);
       if (!parent && !wish) return undefined;
       const context = parent ? inTraceOf(parent) : newTrace();
       return { context, parent, wish, started, admitted: undefined, isKnown: false, isRecorded: false, calls: 0, links: [] };
     },
-    run: (trace, work) => current.run({ trace, context: trace.context, links: trace.links }, work),
-    identified(trace) {
+    /** Does the work of a request. All that is awaited in it belongs to the trace. */
+    run: <Result>(trace: Trace, work: () => Result): Result => current.run({ trace, context: trace.context, links: trace.links }, work),
+    /** Its token is valid. */
+    identified(trace: Trace | undefined): void {
       if (!trace) return;
       trace.isKnown = true;
       trace.isRecorded = trace.wish !== undefined && sampler.admits(trace.wish);
     },
-    admitted(trace) {
+    /** It is let in: rates and queues have room for it. */
+    admitted(trace: Trace | undefined): void {
       if (trace) trace.admitted = now();
     },
-    answered({ trace, request, requestId, operation, error }, status) {
+    answered({ trace, request, requestId, operation, error }: Answered, status: number): void {
       if (!trace) return;
       // The wish of a caller without a valid token does not count.
       const isRecorded = trace.isKnown ? trace.isRecorded : trace.wish === "own" && sampler.admits("stranger");
@@ -107,7 +96,6 @@ function toServerSpan({ context, parent, started, links }: Trace, { request, req
       "plant_store.request_id": requestId,
     },
     links,
-    linksDropped: 0,
     isFailed: status >= 500,
   };
 }

@@ -11,14 +11,6 @@ export type SamplerSettings = Readonly<{
 /** Who wants a request recorded: we ourselves, or its caller. */
 export type Wish = "own" | "caller";
 
-/** Decides which requests are recorded. */
-export type Sampler = Readonly<{
-  /** Undefined if nobody wants this request recorded, or too many were. */
-  wishOf(parent: RemoteParent | undefined): Wish | undefined;
-  /** Counts one more, if there is room for it. A stranger has no valid token. */
-  admits(who: Wish | "stranger"): boolean;
-}>;
-
 type SamplerOptions = SamplerSettings & Readonly<{ metrics: Metrics; random: () => number; now: () => number }>;
 
 /**
@@ -34,17 +26,17 @@ const PER_SECOND = {
   stranger: 20,
 } as const;
 
-export function createSampler({ isParentBased, ratio, metrics, random, now }: SamplerOptions): Sampler {
+export type Sampler = ReturnType<typeof createSampler>;
+
+/** Decides which requests are recorded. */
+export function createSampler({ isParentBased, ratio, metrics, random, now }: SamplerOptions) {
   const limited = metrics.counter({
     name: "plant_store_traces_limited_total",
     help: "Requests that were not traced because there were too many: own choice, the caller's wish, strangers.",
     labels: ["who"],
   });
-  const counted = {
-    own: { taken: 0, limited: limited("own") },
-    caller: { taken: 0, limited: limited("caller") },
-    stranger: { taken: 0, limited: limited("stranger") },
-  };
+  const count = (who: keyof typeof PER_SECOND) => ({ taken: 0, limited: limited(who) });
+  const counted = { own: count("own"), caller: count("caller"), stranger: count("stranger") };
   let second = 0;
 
   function hasRoom(who: keyof typeof counted): boolean {
@@ -57,13 +49,15 @@ export function createSampler({ isParentBased, ratio, metrics, random, now }: Sa
   }
 
   return {
-    wishOf(parent) {
+    /** Undefined if nobody wants this request recorded, or too many were. */
+    wishOf(parent: RemoteParent | undefined): Wish | undefined {
       if (parent && isParentBased) return parent.isSampled ? "caller" : undefined;
       const isChosen = (parent ? shareOf(parent.traceId) : random()) < ratio;
       // Looked at here already, so that those who are too many cost nothing.
       return isChosen && hasRoom("own") ? "own" : undefined;
     },
-    admits(who) {
+    /** Counts one more, if there is room for it. A stranger has no valid token. */
+    admits(who: Wish | "stranger"): boolean {
       if (!hasRoom(who)) return false;
       counted[who].taken += 1;
       return true;

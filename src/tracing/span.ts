@@ -12,11 +12,11 @@ export type Span = Readonly<{
   ended: number;
   /** Names are those of OpenTelemetry's semantic conventions where there is one. */
   attributes: Readonly<Record<string, string | number>>;
-  links: readonly SpanContext[];
+  links?: readonly SpanContext[];
   /** How many links it would have beyond LINKS_MAX. */
-  linksDropped: number;
+  linksDropped?: number;
   /** Whether it failed through no fault of the caller. */
-  isFailed: boolean;
+  isFailed?: boolean;
 }>;
 
 /** How many links a span may have: as OpenTelemetry's SDKs do by default. */

@@ -1,6 +1,5 @@
 import type { SamplerSettings } from "./sampler.ts";
 
-/** Where traces go, and what is traced. */
 export type TraceSettings = Readonly<{
   /** Where the collector takes traces by OTLP/HTTP. */
   url: string;

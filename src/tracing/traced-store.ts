@@ -23,7 +23,6 @@ export function traceStore<Store extends object>(name: string, store: Store, { c
       ended: now(),
       attributes: failure ? { "error.type": errorTypeOf(failure.reason) } : {},
       links,
-      linksDropped: 0,
       isFailed: failure !== undefined && isOurs(failure.reason),
     });
   }

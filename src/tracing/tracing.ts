@@ -6,28 +6,14 @@ import { withFields } from "../runtime/log.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Metrics } from "../runtime/metrics.ts";
 import { createCommitTracer } from "./commit-tracer.ts";
-import type { CommitTracer } from "./commit-tracer.ts";
 import { toExportRequest } from "./otlp.ts";
 import type { Sender } from "./otlp.ts";
 import { createRequestTracer } from "./request-tracer.ts";
-import type { RequestTracer } from "./request-tracer.ts";
 import { createSampler } from "./sampler.ts";
 import { SpanQueue } from "./span-queue.ts";
 import type { Active } from "./request-trace.ts";
 import { traceStore } from "./traced-store.ts";
 import type { TraceSettings } from "./trace-settings.ts";
-
-/** Traces of OpenTelemetry. Only a service that sends some loads this. */
-export type Tracing = Readonly<{
-  requests: RequestTracer;
-  commits: CommitTracer;
-  /** The same store, whose calls are spans of the requests that make them. */
-  traced<Store extends object>(name: string, store: Store): Store;
-  /** The same log, whose lines about a request say to which trace it belongs. */
-  log: Log;
-  /** Sends what is left, for half a second at most. */
-  stop(): Promise<void>;
-}>;
 
 type TracingOptions = Readonly<{
   settings: TraceSettings;
@@ -43,7 +29,10 @@ const CLOCK_MS_MAX = 20;
 const AS_JSON =
   "OTEL_EXPORTER_OTLP_PROTOCOL, or the one for traces, asks for http/protobuf: traces are sent as http/json, which a collector takes at the same address. Put one in front of what takes protobuf alone.";
 
-export function startTracing({ settings, operations, database, metrics, log }: TracingOptions): Tracing {
+export type Tracing = ReturnType<typeof startTracing>;
+
+/** Traces of OpenTelemetry. Only a service that sends some loads this. */
+export function startTracing({ settings, operations, database, metrics, log }: TracingOptions) {
   const { url, headers, resource, sampler, asksForProtobuf } = settings;
   if (asksForProtobuf) log.warn("traces_as_json", { reason: AS_JSON });
   const current = new AsyncLocalStorage<Active>();
@@ -69,7 +58,8 @@ export function startTracing({ settings, operations, database, metrics, log }: T
   return {
     requests: createRequestTracer({ ...recording, operations, sampler: createSampler({ ...sampler, metrics, random: Math.random, now }) }),
     commits: createCommitTracer({ ...recording, database }),
-    traced: (name, store) => traceStore(name, store, recording),
+    traced: <Store extends object>(name: string, store: Store): Store => traceStore(name, store, recording),
+    /** The same log, whose lines about a request say to which trace it belongs. */
     log: withTraceIds(log, () => current.getStore()?.trace.context.traceId),
     stop: queue.stop,
   };

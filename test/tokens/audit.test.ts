@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from "bun:test";
 import { createAudit } from "../../src/auth/audit.ts";
 import type { Who } from "../../src/auth/audit.ts";
 import { parseConfig } from "../../src/app/config.ts";
-import { isExposed } from "../../src/cli/network-exposure.ts";
+import { isExposed } from "../../src/runtime/loopback.ts";
 import { PlantStoreError } from "../../src/domain/errors.ts";
 import { createLog } from "../../src/runtime/log.ts";
 import { asPlantId } from "../../src/domain/plant.ts";

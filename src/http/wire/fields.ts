@@ -1,4 +1,3 @@
-/** The header fields of a request. */
 export type Fields = Readonly<{
   /**
    * The value of a field, or null. Several fields of one name are joined by ", " (RFC 9110, 5.3). The name is in lower
