@@ -11,9 +11,9 @@ import { readBackup, writeBackup } from "../files/backup-file.ts";
 import { summarize } from "../files/backup-lines.ts";
 import type { BackupEnd, BackupHead } from "../files/backup-lines.ts";
 import { datedName, removeLeftBackups, removeOldBackups } from "./backup-folder.ts";
-import { openOwnStore } from "./own-store.ts";
-import { openPartFile, toTarget } from "./output-file.ts";
-import type { PartialFile, Target } from "./output-file.ts";
+import { withOwnStore } from "./own-store.ts";
+import { toTarget, writeWhole } from "./output-file.ts";
+import type { PartialFile } from "./output-file.ts";
 import { lowerPriority } from "./priority.ts";
 import { counted, megabytes, showProgress } from "./progress.ts";
 import { addJson, printResult } from "./result.ts";
@@ -42,9 +42,12 @@ export function backupCommand(): Command {
     if (target.kind === "device" || file === "-") throw new Error(`${file} is not a file that can be read back: name another one.`);
     lowerPriority();
     if (isFolder) removeLeftBackups(file);
-    const store = await openOwnStore(config, { isServing: false, isNew: false });
-    try {
-      const { head, end, size } = await backUp(store, target);
+    await withOwnStore(config, async (store) => {
+      const { head, end, size } = await writeWhole(target, async (part) => {
+        const written = await write(store, part);
+        await check(part, written.end);
+        return { ...written, size: statSync(part.path).size };
+      });
       note(config.data, head);
       const seconds = (Date.now() - began.getTime()) / 1000;
       // A store that was lost and created again must not push out what is left of it.
@@ -55,24 +58,8 @@ export function backupCommand(): Command {
       const lines = [`${target.path}: ${what}`, ...removed.map((old) => `removed ${old}`), ...spared];
       const json = { file: target.path, ...head, plants: end.plants, tokens: end.tokens, bytes: size, seconds, removed };
       printResult(command, { json, words: lines.map(escapeControls).join("\n") });
-    } finally {
-      await store.close();
-    }
+    });
   });
-}
-
-/** Gives the file its name only once it was read back. */
-async function backUp(store: Store, target: Target & { kind: "file" }): Promise<Written & { size: number }> {
-  const part = openPartFile(target);
-  try {
-    const written = await write(store, part);
-    await check(part, written.end);
-    const { size } = statSync(part.path);
-    part.keep();
-    return { ...written, size };
-  } finally {
-    part.close();
-  }
 }
 
 /** A backup is good without a note of it. */
@@ -104,14 +91,9 @@ async function write(store: Store, part: PartialFile): Promise<Written> {
   const contents = await store.contents();
   const progress = showProgress("backup", undefined);
   let end: BackupEnd | undefined;
-  async function* lines(): AsyncGenerator<string, void, void> {
-    for await (const text of writeBackup(head, contents.read(), (reached) => (end = reached))) {
-      progress.count(Buffer.byteLength(text));
-      yield text;
-    }
-  }
+  const lines = writeBackup(head, contents.read(), (reached) => (end = reached));
   try {
-    await pipeline(lines, createGzip(GZIP), createWriteStream(part.path, { fd: part.fd, flush: true }));
+    await pipeline(counted(lines, progress), createGzip(GZIP), createWriteStream(part.path, { fd: part.fd, flush: true }));
     return { head, end: end! };
   } catch (reason) {
     if (!(reason instanceof Error && "syscall" in reason)) throw reason;

@@ -9,9 +9,8 @@ import type { FileFormat } from "../files/import.ts";
 import { escapeControlLines, escapeControls } from "../runtime/terminal-text.ts";
 import { addPlantsOptions, openPlants } from "./open-plants.ts";
 import { configOf } from "./settings.ts";
-import { megabytes, showProgress } from "./progress.ts";
-import { openPartFile, toTarget } from "./output-file.ts";
-import type { Target } from "./output-file.ts";
+import { counted, megabytes, showProgress } from "./progress.ts";
+import { toTarget, writeWhole } from "./output-file.ts";
 
 type Flags = Readonly<{
   format?: FileFormat;
@@ -50,7 +49,10 @@ export function exportCommand(): Command {
       const pieces = plants.export(form, filter);
       if (target === undefined) await writeAll(process.stdout.isTTY ? forTerminal(pieces) : pieces, process.stdout);
       else if (target.kind === "device") await writeAll(pieces, createWriteStream(target.path));
-      else process.stdout.write(`${escapeControls(target.path)}: ${megabytes(await writeFile(target, pieces))}\n`);
+      else {
+        const bytes = await writeWhole(target, ({ path, fd }) => writeAll(pieces, createWriteStream(path, { fd, flush: true })));
+        process.stdout.write(`${escapeControls(target.path)}: ${megabytes(bytes)}\n`);
+      }
     } finally {
       await plants.close();
     }
@@ -65,32 +67,11 @@ async function* forTerminal(pieces: Pieces): Pieces {
   for await (const piece of pieces) yield escapeControlLines(typeof piece === "string" ? piece : decoder.decode(piece, { stream: true }));
 }
 
-/** A file has another name until it is complete, so that half of it never passes for a backup. Resolves with its size. */
-async function writeFile(target: Target & { kind: "file" }, pieces: Pieces): Promise<number> {
-  const part = openPartFile(target);
-  try {
-    const bytes = await writeAll(pieces, createWriteStream(part.path, { fd: part.fd, flush: true }));
-    part.keep();
-    return bytes;
-  } finally {
-    part.close();
-  }
-}
-
 /** Resolves with the number of bytes. */
 async function writeAll(pieces: Pieces, target: Writable): Promise<number> {
   const progress = showProgress("export", undefined);
-  let bytes = 0;
-  async function* counted(): Pieces {
-    for await (const piece of pieces) {
-      const size = Buffer.byteLength(piece);
-      bytes += size;
-      progress.count(size);
-      yield piece;
-    }
-  }
   try {
-    await pipeline(counted, target, { end: target !== process.stdout });
+    await pipeline(counted(pieces, progress), target, { end: target !== process.stdout });
   } catch (reason) {
     if (!(reason instanceof Error && "code" in reason && reason.code === "EPIPE")) throw reason;
     // The reader of a pipe may stop early, but then it has no backup.
@@ -98,5 +79,5 @@ async function writeAll(pieces: Pieces, target: Writable): Promise<number> {
   } finally {
     progress.stop();
   }
-  return bytes;
+  return progress.bytes();
 }

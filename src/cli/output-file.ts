@@ -50,19 +50,28 @@ export function openTarget(target: Target): number {
   return openSync(target.path, O_WRONLY | O_CREAT | (target.isForced ? O_TRUNC | O_NOFOLLOW : O_EXCL), 0o666);
 }
 
-export type PartialFile = Readonly<{
-  path: string;
-  fd: number;
-  /** Gives it its final name, durably. Throws if that name was taken meanwhile. */
-  keep(): void;
-  close(): void;
-}>;
+export type PartialFile = Readonly<{ path: string; fd: number }>;
+
+/** Gives a file its name only once it is complete, so that half of it never passes for a backup. */
+export async function writeWhole<Result>(
+  target: Target & { kind: "file" },
+  write: (part: PartialFile) => Promise<Result>,
+): Promise<Result> {
+  const part = openPartFile(target);
+  try {
+    const result = await write(part);
+    part.keep();
+    return result;
+  } finally {
+    part.close();
+  }
+}
 
 /**
  * Creates a file beside its final place. Its name cannot be guessed, and an existing file is never opened. It is
  * removed if the command ends early; after a kill -9, by the next command.
  */
-export function openPartFile({ path, isForced }: Target & { kind: "file" }): PartialFile {
+export function openPartFile({ path, isForced }: Target & { kind: "file" }) {
   removeLeftParts(dirname(path), (name) => name === basename(path));
   const part = `${path}.${process.pid}-${randomBytes(9).toString("hex")}.part`;
   const fd = openPart(part, path);
@@ -74,13 +83,15 @@ export function openPartFile({ path, isForced }: Target & { kind: "file" }): Par
   return {
     path: part,
     fd,
-    keep() {
+    /** Gives it its final name, durably. Throws if that name was taken meanwhile. */
+    keep(): void {
       if (isForced) renameSync(part, path);
       else giveName(part, path);
       isKept = true;
       syncName(dirname(path));
     },
-    close() {
+    /** Removes it unless it was kept. */
+    close(): void {
       forget();
       remove();
     },

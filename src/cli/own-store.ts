@@ -8,6 +8,16 @@ import { createCommandLog } from "./command-log.ts";
 /** In milliseconds. Waiting for a busy store is better than having to run the command again. */
 const WAIT_MS_MIN = 10_000;
 
+/** Runs `work` on the store of a command that reads or changes a little of it. */
+export async function withOwnStore<Result>(config: Config, work: (store: Store) => Promise<Result>): Promise<Result> {
+  const store = await openOwnStore(config, { isServing: false, isNew: false });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
 type OwnOptions = Readonly<{
   isServing: boolean;
   /** Whether to create a store, and say so, if there is none. */

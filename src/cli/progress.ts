@@ -1,10 +1,8 @@
 import { Format, SingleBar } from "cli-progress";
-import type { Bytes } from "../files/bytes.ts";
 import { escapeControls } from "../runtime/terminal-text.ts";
 import { onInterruption } from "./interruption.ts";
 
-/** Shows progress on stderr: a bar with rate and remaining time on a terminal, otherwise a line now and then. */
-export type Progress = Readonly<{ count(bytes: number): void; stop(): void }>;
+export type Progress = ReturnType<typeof showProgress>;
 
 /** How often to write a line without a terminal, in milliseconds. */
 const LINE_MS = 5000;
@@ -12,8 +10,11 @@ const LINE_MS = 5000;
 /** Anything shorter shows no progress, in milliseconds. */
 const SILENT_MS = 1000;
 
-/** `total` in bytes; undefined if unknown. */
-export function showProgress(name: string, total: number | undefined): Progress {
+/**
+ * Shows progress on stderr: a bar with rate and remaining time on a terminal, otherwise a line now and then. `total` in
+ * bytes; undefined if unknown.
+ */
+export function showProgress(name: string, total: number | undefined) {
   const what = escapeControls(name);
   const isTerminal = process.stderr.isTTY;
   const start = Date.now();
@@ -42,11 +43,12 @@ export function showProgress(name: string, total: number | undefined): Progress 
   // A bar that is not stopped leaves the terminal without line wrap.
   const forget = onInterruption(close);
   return {
-    count(more) {
+    bytes: () => bytes,
+    count(more: number): void {
       bytes += more;
       if (bar.isActive) bar.update(bytes);
     },
-    stop() {
+    stop(): void {
       forget();
       close();
     },
@@ -58,11 +60,14 @@ function left(eta: number): string {
   return Number.isFinite(eta) ? `, ${eta} s left` : "";
 }
 
-/** The same bytes, counted as they are read. */
-export async function* counted(bytes: Bytes, { count }: Progress): AsyncGenerator<Uint8Array, void, void> {
-  for await (const chunk of bytes) {
-    count(chunk.byteLength);
-    yield chunk;
+/** The same pieces, counted as they are read. */
+export async function* counted<Piece extends Uint8Array | string>(
+  pieces: AsyncIterable<Piece>,
+  { count }: Progress,
+): AsyncGenerator<Piece, void, void> {
+  for await (const piece of pieces) {
+    count(Buffer.byteLength(piece));
+    yield piece;
   }
 }
 

@@ -15,7 +15,7 @@ import { checkBody } from "../domain/validation.ts";
 import { addJson, printResult } from "./result.ts";
 import type { Result } from "./result.ts";
 import { addSettings, configOf } from "./settings.ts";
-import { openOwnStore } from "./own-store.ts";
+import { withOwnStore } from "./own-store.ts";
 
 type CreateFlags = { name: string; scopes: Scope[]; admin?: true; days?: number; expires?: string };
 
@@ -96,12 +96,7 @@ function revokeCommand(): Command {
 function withTokens(command: Command, work: (tokens: TokenStore, config: Config) => Promise<Result>): Command {
   return addSettings(addJson(command), ["data", "database"]).action(async () => {
     const config = configOf(command);
-    const store = await openOwnStore(config, { isServing: false, isNew: false });
-    try {
-      printResult(command, await work(store.tokens, config));
-    } finally {
-      await store.close();
-    }
+    printResult(command, await withOwnStore(config, ({ tokens }) => work(tokens, config)));
   });
 }
 
