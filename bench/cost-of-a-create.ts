@@ -1,24 +1,20 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { plantBugs } from "../test/support/plant-bugs.ts";
 import type { PlantedBug } from "../test/support/plant-bugs.ts";
-import { CONTENDERS, prepareContenders, startService } from "./contenders.ts";
-import type { Target } from "./contenders.ts";
+import type { Bench } from "./bench.ts";
+import { prepareContenders, withContender } from "./contenders.ts";
+import type { ContenderName, Target } from "./contenders.ts";
 import { WITHOUT } from "./leave-one-out.ts";
-import { ROUND_IDS_MAX, WARM_UP_SECONDS } from "./round.ts";
-import { withFolder } from "./scratch.ts";
-import { toQuartiles, toTable } from "./text-table.ts";
-import type { Bench } from "./trade-offs.ts";
-import { runLoad } from "./wrk.ts";
+import { ROUND_IDS_MAX, runLoad, WARM_UP_SECONDS } from "./load.ts";
+import { withFolder } from "./machine.ts";
+import { toFigureTable, toQuartiles } from "./rounds.ts";
 
 /** Times of threads: of all, and of those that have a name. The others are the runtime's own, which come and go. */
 type Times = Readonly<{ all: number; main: number; writer: number; search: number }>;
 
 /** The processor time of a create in µs, in two turns that followed each other. */
 type Pair = Readonly<{ service: Times; other: Times }>;
-
-type Start = (options: Readonly<{ data: string; signal: AbortSignal }>) => Promise<Target>;
 
 /** The speed of the machine drifts, so many short turns tell more than a few long ones. */
 const TURN_SECONDS_MAX = 3;
@@ -37,45 +33,26 @@ const COPIES: Readonly<Record<string, readonly PlantedBug[]>> = { nothing: [], .
  */
 export async function costOfACreate(bench: Bench): Promise<string> {
   const contenders = (await prepareContenders(bench.only, bench)).filter((name) => name !== "service");
-  const startCopy = (edits: readonly PlantedBug[]): Start => {
-    const root = plantBugs(edits);
-    return (options) => startService({ ...options, root });
-  };
-  const service = startCopy([]);
-  const others = [
-    ...contenders.map((name) => ({ name, start: CONTENDERS[name] })),
-    ...Object.entries(COPIES).map(([name, edits]) => ({ name, start: startCopy(edits) })),
-  ];
-  const compared = new Map<string, readonly Pair[]>();
-  for (const { name, start } of others) {
-    const pairs = await inTurns(service, start, bench);
-    compared.set(name, pairs);
+  const compared: Record<string, readonly Pair[]> = {};
+  for (const name of [...contenders, ...Object.keys(COPIES)]) {
+    const pairs = await compareWithService(name, bench);
+    compared[name] = pairs;
     const costs = pairs.map(({ other }) => other.all);
     bench.note(`cost-of-a-create: ${name}: ${toQuartiles(costs, 1)} µs`);
   }
   return toReport(compared, bench);
 }
 
-/** The service and another program in turns, both alive. With more at a time, each took far more: nobody knows why. */
-async function inTurns(startOurs: Start, startOther: Start, bench: Bench): Promise<Pair[]> {
-  return withFolder(async (folder) => {
-    const options = (name: string) => {
-      const data = join(folder, name);
-      mkdirSync(data, { mode: 0o700 });
-      return { data, signal: bench.signal };
-    };
-    const service = await startOurs(options("service"));
-    try {
-      const other = await startOther(options("other"));
-      try {
-        return await runTurns(service, other, bench);
-      } finally {
-        await other.program.stop();
-      }
-    } finally {
-      await service.program.stop();
-    }
-  });
+/** The service and a contender or a copy, both alive. With more at a time, each took far more: nobody knows why. */
+async function compareWithService(name: string, bench: Bench): Promise<Pair[]> {
+  const { signal } = bench;
+  const edits = COPIES[name];
+  const [program, root] = edits ? (["service", { root: plantBugs(edits) }] as const) : [name as ContenderName, {}];
+  return withFolder((folder) =>
+    withContender("service", { data: join(folder, "service"), root: plantBugs([]), signal }, (service) =>
+      withContender(program, { data: join(folder, "other"), ...root, signal }, (other) => runTurns(service, other, bench)),
+    ),
+  );
 }
 
 /** Two pairs a round, the second in the opposite order, so that a drift of the machine favours neither. */
@@ -104,8 +81,9 @@ async function measureTurn(target: Target, turn: Turn): Promise<Times> {
 }
 
 /** Creates plants, and waits until the program has done what it left for later. Returns how many there were. */
-async function create({ program, token }: Target, { turn, seconds, signal }: Turn): Promise<number> {
-  const { requests } = await runLoad({ url: program.url, token, ids: "rising", start: turn * ROUND_IDS_MAX + 1, seconds, signal });
+async function create(target: Target, { turn, seconds, signal }: Turn): Promise<number> {
+  const { program } = target;
+  const { requests } = await runLoad(target, { ids: "rising", start: turn * ROUND_IDS_MAX + 1, seconds, signal });
   for (let tries = 0; tries < REST_TRIES_MAX; tries += 1) {
     const before = program.cpuSeconds();
     await sleep(REST_PAUSE_MS, undefined, { signal });
@@ -123,44 +101,35 @@ function turnSeconds({ seconds }: Bench): number {
   return Math.min(seconds, TURN_SECONDS_MAX);
 }
 
-function toReport(compared: ReadonlyMap<string, readonly Pair[]>, bench: Bench): string {
-  const names = [...compared.keys()];
-  const pairsOf = (name: string) => compared.get(name) ?? [];
-  const contenders = names.filter((name) => !(name in COPIES));
-  const everyTurn = names.flatMap((name) => pairsOf(name).map(({ service }) => ({ service, other: service })));
-  const copies = names.filter((name) => name in COPIES);
+function toReport(compared: Readonly<Record<string, readonly Pair[]>>, bench: Bench): string {
+  const everyTurn = Object.values(compared).flatMap((pairs) => pairs.map(({ service }) => ({ service, other: service })));
+  const [copies, contenders] = [true, false].map((isCopy) =>
+    Object.fromEntries(Object.entries(compared).filter(([name]) => name in COPIES === isCopy)),
+  );
   return `Processor time of a create in µs: median [quartiles] of ${2 * bench.rounds} turns of ${turnSeconds(bench)} s
 
-${toTable([
-  ["contender", "all threads", "service to it", "main", "writer", "search", "others"],
-  toContenderRow("service", everyTurn),
-  ...contenders.map((name) => toContenderRow(name, pairsOf(name))),
-])}
+${toFigureTable(
+  { service: everyTurn, ...contenders },
+  {
+    "all threads": [({ other }) => other.all, 1],
+    "service to it": [({ service, other }) => service.all / other.all, 2],
+    main: [({ other }) => other.main, 1],
+    writer: [({ other }) => other.writer, 1],
+    search: [({ other }) => other.search, 1],
+    others: [({ other: { all, main, writer, search } }) => all - main - writer - search, 1],
+  },
+  toQuartiles,
+)}
 
 What a step takes: the service minus a copy without it, in turns that follow each other
 
-${toTable([["without", "µs", "share", "µs of the main thread"], ...copies.map((name) => toStepRow(name, pairsOf(name)))])}`;
-}
-
-function toContenderRow(name: string, pairs: readonly Pair[]): string[] {
-  const column = (value: (pair: Pair) => number, digits = 1) => toQuartiles(pairs.map(value), digits);
-  return [
-    name,
-    column(({ other }) => other.all),
-    name === "service" ? "1" : column(({ service, other }) => service.all / other.all, 2),
-    column(({ other }) => other.main),
-    column(({ other }) => other.writer),
-    column(({ other }) => other.search),
-    column(({ other: { all, main, writer, search } }) => all - main - writer - search),
-  ];
-}
-
-function toStepRow(name: string, pairs: readonly Pair[]): string[] {
-  const column = (value: (pair: Pair) => number, digits = 1) => toQuartiles(pairs.map(value), digits);
-  return [
-    name,
-    column(({ service, other }) => service.all - other.all),
-    column(({ service, other }) => 1 - other.all / service.all, 2),
-    column(({ service, other }) => service.main - other.main),
-  ];
+${toFigureTable(
+  copies!,
+  {
+    µs: [({ service, other }) => service.all - other.all, 1],
+    share: [({ service, other }) => 1 - other.all / service.all, 2],
+    "µs of the main thread": [({ service, other }) => service.main - other.main, 1],
+  },
+  toQuartiles,
+)}`;
 }

@@ -5,7 +5,7 @@ const TICKS_PER_SECOND = 100;
 
 /** CPU time used by a process so far, with all its threads. */
 export function cpuSecondsOf(pid: number): number {
-  return readStat(pid)?.ownSeconds ?? Number.NaN;
+  return readStat(pid).own;
 }
 
 /**
@@ -15,20 +15,11 @@ export function cpuSecondsOf(pid: number): number {
 export function cpuSecondsByThread(pid: number): Readonly<Record<string, number>> {
   const seconds: Record<string, number> = {};
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
-    const name = Number(thread) === pid ? "main" : readThread(pid, thread, "comm").trim();
+    const name = Number(thread) === pid ? "main" : read(`${pid}/task/${thread}/comm`).trim();
     // The first number of schedstat is the time on a processor, in nanoseconds.
-    seconds[name] = (seconds[name] ?? 0) + Number(readThread(pid, thread, "schedstat").split(" ")[0]) / 1e9;
+    seconds[name] = (seconds[name] ?? 0) + Number(read(`${pid}/task/${thread}/schedstat`).split(" ")[0]) / 1e9;
   }
   return seconds;
-}
-
-/** Empty for a thread that is gone. */
-function readThread(pid: number, thread: string, file: "comm" | "schedstat"): string {
-  try {
-    return readFileSync(`/proc/${pid}/task/${thread}/${file}`, "utf8");
-  } catch {
-    return "";
-  }
 }
 
 /**
@@ -36,32 +27,28 @@ function readThread(pid: number, thread: string, file: "comm" | "schedstat"): st
  * waited for them.
  */
 export function cpuSecondsOfFamily(pid: number): number {
-  const { ownSeconds, endedSeconds } = readStat(pid) ?? { ownSeconds: Number.NaN, endedSeconds: Number.NaN };
+  const { own, ended } = readStat(pid);
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-  const children = pids.map((child) => readStat(Number(child))).filter((stat) => stat?.parent === pid);
-  return children.reduce((sum, stat) => sum + (stat?.ownSeconds ?? 0), ownSeconds + endedSeconds);
+  const children = pids.map((child) => readStat(Number(child))).filter(({ parent }) => parent === pid);
+  return children.reduce((sum, child) => sum + child.own, own + ended);
 }
-
-type Stat = Readonly<{ parent: number; ownSeconds: number; endedSeconds: number }>;
 
 /**
  * Field 4 of proc_pid_stat(5), and 14 to 17: user and system time of the process, and of its ended children. The
- * program's name, in brackets before them, may contain spaces. Undefined for a process that is gone.
+ * program's name, in brackets before them, may contain spaces.
  */
-function readStat(pid: number): Stat | undefined {
+function readStat(pid: number): Readonly<{ parent: number; own: number; ended: number }> {
+  const stat = read(`${pid}/stat`);
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = fields.slice(11, 15).map((ticks) => Number(ticks) / TICKS_PER_SECOND);
+  return { parent: Number(fields[1]), own: user + system, ended: endedUser + endedSystem };
+}
+
+/** Empty for a process or thread that is gone. */
+function read(file: string): string {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const fields = stat
-      .slice(stat.lastIndexOf(")") + 2)
-      .split(" ")
-      .map(Number);
-    const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = fields.slice(11, 15);
-    return {
-      parent: fields[1] ?? 0,
-      ownSeconds: (user + system) / TICKS_PER_SECOND,
-      endedSeconds: (endedUser + endedSystem) / TICKS_PER_SECOND,
-    };
+    return readFileSync(`/proc/${file}`, "utf8");
   } catch {
-    return undefined;
+    return "";
   }
 }

@@ -1,14 +1,13 @@
 import { join } from "node:path";
-import { startService } from "./contenders.ts";
-import { withFolder } from "./scratch.ts";
-import { measure, ROUND_IDS_MAX } from "./round.ts";
-import type { Bench } from "./trade-offs.ts";
-import { makeLargeStore } from "./stock.ts";
-import { toSpread, toTable, toText } from "./text-table.ts";
-import type { Load } from "./wrk.ts";
+import type { Bench } from "./bench.ts";
+import { withContender } from "./contenders.ts";
+import { measure, ROUND_IDS_MAX } from "./load.ts";
+import { withFolder } from "./machine.ts";
+import { inTurns, toFigureTable, toRatioTable, toText } from "./rounds.ts";
+import { fillStore } from "./stock.ts";
 
-type Case = "emptyRising" | "largeRising" | "emptyRandom" | "largeRandom";
-type Rates = Readonly<Record<Case, number>>;
+const NAMES = ["empty store, rising ids", "large store, rising ids", "empty store, random ids", "large store, random ids"] as const;
+const [EMPTY_RISING, LARGE_RISING, EMPTY_RANDOM, LARGE_RANDOM] = NAMES;
 
 /** The part takes long, and its ratios vary little. */
 const ROUNDS_MAX = 3;
@@ -18,62 +17,29 @@ const RANDOM_ID_MAX = 10n ** 18n;
 
 /** Whether creates get slower as the store grows. */
 export async function size(bench: Bench): Promise<string> {
+  const { plants, seconds, signal } = bench;
+  const rounds = Math.min(bench.rounds, ROUNDS_MAX);
   return withFolder(async (folder) => {
-    const rising = join(folder, "rising");
-    const random = join(folder, "random");
-    await makeLargeStore(rising, { plants: bench.plants, step: 1n, bench });
+    const large = { rising: join(folder, "rising"), random: join(folder, "random") };
+    await fillStore(large.rising, { plants, step: 1n, bench });
     // Random ids must fall between existing plants, or they would all land behind them.
-    await makeLargeStore(random, { plants: bench.plants, step: RANDOM_ID_MAX / BigInt(bench.plants), bench });
+    await fillStore(large.random, { plants, step: RANDOM_ID_MAX / BigInt(plants), bench });
+    const figures = await inTurns({ ...bench, rounds }, { part: "size", names: NAMES }, (name, number) => {
+      const ids = name.includes("rising") ? "rising" : "random";
+      const start = (number - 1) * ROUND_IDS_MAX + 1 + (name === LARGE_RISING ? plants : 0);
+      const run = (data: string) =>
+        withContender("service", { data, signal }, (target) => measure(target, { ids, start, seconds, signal }));
+      return name.startsWith("large") ? run(large[ids]) : withFolder(run);
+    });
+    return `Size of the store, large: ${toText(plants)} plants: median [min-max] of ${rounds} rounds of ${seconds} s
 
-    const rounds: Rates[] = [];
-    for (let number = 0; number < Math.min(bench.rounds, ROUNDS_MAX); number += 1) {
-      const start = number * ROUND_IDS_MAX + 1;
-      rounds.push({
-        emptyRising: await withFolder((data) => run("empty store, rising ids", { data, ids: "rising", start, bench })),
-        largeRising: await run("large store, rising ids", { data: rising, ids: "rising", start: bench.plants + start, bench }),
-        emptyRandom: await withFolder((data) => run("empty store, random ids", { data, ids: "random", start, bench })),
-        largeRandom: await run("large store, random ids", { data: random, ids: "random", start, bench }),
-      });
-    }
-    return toReport(rounds, bench);
+${toFigureTable(figures, { "requests/s": [({ rate }) => rate, 0] })}
+
+${toRatioTable(figures, [
+  [LARGE_RISING, EMPTY_RISING],
+  [LARGE_RANDOM, EMPTY_RANDOM],
+  [EMPTY_RANDOM, EMPTY_RISING],
+  [LARGE_RANDOM, EMPTY_RISING],
+])}`;
   });
-}
-
-type RunOptions = Readonly<{ data: string; bench: Bench }> & Pick<Load, "ids" | "start">;
-
-async function run(name: string, { data, ids, start, bench }: RunOptions): Promise<number> {
-  const { seconds, signal, note } = bench;
-  const target = await startService({ data, signal });
-  try {
-    const { rate } = await measure(target, { ids, start, seconds, signal });
-    note(`size: ${name}: ${toText(rate)} requests/s`);
-    return rate;
-  } finally {
-    await target.program.stop();
-  }
-}
-
-function toReport(rounds: readonly Rates[], { plants, seconds }: Bench): string {
-  const large = `${toText(plants)} plants`;
-  const rows = [
-    toRow("empty store, rising ids", { rounds, of: "emptyRising", to: "emptyRising" }),
-    toRow(`${large}, rising ids`, { rounds, of: "largeRising", to: "emptyRising" }),
-    toRow("empty store, random ids", { rounds, of: "emptyRandom", to: "emptyRandom" }),
-    toRow(`${large}, random ids`, { rounds, of: "largeRandom", to: "emptyRandom" }),
-  ];
-  return `Size of the store: median [min-max] of ${rounds.length} rounds of ${seconds} s
-(ratios within a round)
-
-${toTable([["store", "requests/s", "to empty, such ids", "to empty, rising ids"], ...rows])}`;
-}
-
-/** The rates of a case, and its ratios to the empty store with ids of the same kind and with rising ones. */
-function toRow(name: string, { rounds, of, to }: { rounds: readonly Rates[]; of: Case; to: Case }): string[] {
-  function toRatio(base: Case): string {
-    if (of === base) return "1";
-    const ratios = rounds.map((rates) => rates[of] / rates[base]);
-    return toSpread(ratios, 2);
-  }
-  const rates = rounds.map((round) => round[of]);
-  return [name, toSpread(rates), toRatio(to), toRatio("emptyRising")];
 }

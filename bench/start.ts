@@ -1,27 +1,21 @@
-import { startService } from "./contenders.ts";
-import { withFolder } from "./scratch.ts";
-import type { Bench } from "./trade-offs.ts";
-import { toSpread, toText } from "./text-table.ts";
+import type { Bench } from "./bench.ts";
+import { withContender } from "./contenders.ts";
+import { withFolder } from "./machine.ts";
+import { toSpread, toText } from "./rounds.ts";
 
 const STARTS = 10;
 
 /** The time from spawn until the service first responds that it is ready. */
-export async function start(bench: Bench): Promise<string> {
+export async function start({ note, signal }: Bench): Promise<string> {
   return withFolder(async (data) => {
+    const startOnce = () => withContender("service", { data, signal }, async ({ program }) => program.startMs);
     // The first start creates the database; a restart is what people wait for.
-    await startOnce(data, bench);
+    await startOnce();
     const times: number[] = [];
     for (let number = 1; number <= STARTS; number += 1) {
-      const time = await startOnce(data, bench);
-      bench.note(`start: ${number} of ${STARTS}: ${toText(time)} ms`);
-      times.push(time);
+      times.push(await startOnce());
+      note(`start: ${number} of ${STARTS}: ${toText(times.at(-1)!)} ms`);
     }
     return `Start of the service, spawn to ready: ${toSpread(times)} ms, ${STARTS} starts`;
   });
-}
-
-async function startOnce(data: string, { signal }: Bench): Promise<number> {
-  const { program } = await startService({ data, signal });
-  await program.stop();
-  return program.startMs;
 }
