@@ -6,7 +6,6 @@ import type { Issued } from "../../src/auth/issue.ts";
 import { SCOPES } from "../../src/domain/scope.ts";
 import type { Scope } from "../../src/domain/scope.ts";
 import { expectConform } from "../support/conform.ts";
-import { sendRaw, statusesIn } from "../support/raw-http.ts";
 import { startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
@@ -75,14 +74,5 @@ describe("GET /session", () => {
     await Bun.sleep(Date.parse(expires) - Date.now());
     while (Date.now() < Date.parse(expires)) await Bun.sleep(1);
     expect((await ask(secret)).status).toBe(401);
-  });
-
-  it("refuses two tokens in one request, and one after 8,000 spaces only if it is not valid", async () => {
-    const field = `Authorization: Bearer ${own.secret}\r\n`;
-    const twice = `GET /session HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${field}${field}\r\n`;
-    expect(statusesIn((await sendRaw(service.url, [twice])).text)).toEqual([401]);
-    const spaces = " ".repeat(8000);
-    expect((await ask(`${spaces}${own.secret}`)).status).toBe(200);
-    expect((await ask(`${spaces}${own.secret.toLowerCase()}`)).status).toBe(401);
   });
 });
