@@ -136,7 +136,7 @@ export const MUTANTS: readonly Mutant[] = [
   // HTTP
   {
     test: "http/idle-connections.test.ts",
-    name: "one that was in use just now makes room with a warning",
+    name: "a connection that was in use just now makes room with a warning",
     file: "src/http/server.ts",
     from: "const SPARE_MS = 10_000;",
     to: "const SPARE_MS = 0;",

@@ -53,12 +53,12 @@ describe("a JSON list as lines", () => {
   });
 
   for (const { text, lines, why } of [
-    { text: "[]", lines: [], why: "it is empty" },
+    { text: "[]", lines: [], why: "the list is empty" },
     { text: "[{},]", lines: ["{}", ","], why: "a comma is behind the last item" },
     { text: "[,{}]", lines: [",", "{}"], why: "a comma is before the first item" },
     { text: "[{},,[]]", lines: ["{}", ",", "[]"], why: "an item is missing" },
-    { text: "[{}] {}\n{}", lines: ["{}", "]{}\t{}"], why: "something follows it" },
-    { text: "[{}][{}]", lines: ["{}", "][{}]"], why: "another list follows it" },
+    { text: "[{}] {}\n{}", lines: ["{}", "]{}\t{}"], why: "something else follows the list" },
+    { text: "[{}][{}]", lines: ["{}", "][{}]"], why: "another list follows the list" },
     { text: '[{"a":1],{}]', lines: ['{"a":1]', "{}"], why: "brackets do not match" },
     { text: "[},{}]", lines: ["}", "{}"], why: "a bracket is closed that was not opened" },
     { text: '["a\nb",{}]', lines: ['"a\tb"', "{}"], why: "a text has a newline" },

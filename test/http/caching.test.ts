@@ -25,7 +25,7 @@ describe("a cache that all clients share", () => {
     expect(await Promise.all(paths.map(cacheControlOf))).toEqual(paths.map(() => "private, no-cache"));
   });
 
-  it("is told of every read that needs a token that it may not keep it", async () => {
+  it("may keep no response to a read that needs a token", async () => {
     const reads = OPERATIONS.filter(({ method, scope }) => method === "GET" && scope !== undefined);
     expect(reads.length).toBeGreaterThan(6);
     for (const { path } of reads) {

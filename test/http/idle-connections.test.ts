@@ -13,7 +13,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 const ASK = "GET /livez HTTP/1.1\r\nHost: plants\r\n\r\n";
 const MAX = 4;
 
-/** No bug: a connection counts as unused at once, so that a test need not wait for ten seconds. */
+/** A connection counts as unused at once, so that a test need not wait for ten seconds. */
 const UNUSED_AT_ONCE = [{ file: "src/http/server.ts", from: "const SPARE_MS = 10_000;", to: "const SPARE_MS = 0;" }];
 
 /** Asks on twice as many connections as there may be. The answers, and what the service logs about connections. */
@@ -33,11 +33,11 @@ async function crowd(root: string): Promise<{ statuses: number[]; warnings: numb
   return { statuses, warnings: service.lines.filter((line) => line.includes(`"event":"connections_full"`)).length };
 }
 
-it("one that nobody has used for long makes room without a warning", async () => {
+it("a connection that has not been used for long makes room without a warning", async () => {
   expect(await crowd(plantBugs(UNUSED_AT_ONCE))).toEqual({ statuses: Array.from({ length: 2 * MAX }, () => 200), warnings: 0 });
 });
 
-it("one that was in use just now makes room with a warning", async () => {
+it("a connection that was in use just now makes room with a warning", async () => {
   expect(await crowd(PROJECT)).toEqual({ statuses: Array.from({ length: 2 * MAX }, () => 200), warnings: 1 });
 });
 
@@ -50,7 +50,7 @@ function timerOf(servicePort: number, socket: Socket): number {
   return Number(line?.trim().split(/\s+/)[5]?.split(":")[0]);
 }
 
-it("one whose peer has vanished is noticed by the system", async () => {
+it("a connection whose peer has vanished is noticed by the system", async () => {
   const service = await startTestService();
   const socket = await openSocket(service.url);
   socket.write(ASK);

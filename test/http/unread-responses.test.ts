@@ -8,7 +8,7 @@ import { readToken } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
 
-/** No bug: a connection that reads nothing is not closed, so that what is unread remains so on any machine. */
+/** A connection that reads nothing is not closed, so that what is unread remains so on any machine. */
 const KEPT = [{ file: "src/http/wire/timeouts.ts", from: "const SILENCE_MS = 10_000;", to: "const SILENCE_MS = 3_600_000;" }];
 /** A page is one plant of the largest size with which all responses may keep as much as by default, 64 MB. */
 const BODY_BYTES_MAX = 4 * 2 ** 20;

@@ -14,7 +14,7 @@ const SOME_WRITES = ["POST a plant with a tag", "PATCH a name", "import NDJSON o
 /** How many plants another sender imports at once. */
 const CROWD = 20_000;
 
-/** No bug: each step of the index takes longer. */
+/** Each step of the index takes longer. */
 const SLOW_INDEX = {
   file: "src/store/sqlite/search/indexer.ts",
   from: "const { seq: changes, work } =",

@@ -15,12 +15,12 @@ import { readToken } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
 
-/** No bug: snapshots last a second. */
+/** Snapshots last a second. */
 const SHORT: readonly PlantedBug[] = [
   { file: "src/store/snapshots.ts", from: "const SNAPSHOT_MS_MAX = 15 * 60_000;", to: "const SNAPSHOT_MS_MAX = 1000;" },
 ];
 
-/** No bug: snapshots end when the WAL has 20 MB, and the log says so. */
+/** Snapshots end when the WAL has 20 MB, and the log says so. */
 const SMALL_WAL: readonly PlantedBug[] = [
   {
     file: "src/store/sqlite/engine/requirements.ts",
@@ -29,7 +29,7 @@ const SMALL_WAL: readonly PlantedBug[] = [
   },
 ];
 
-/** No bug: the server waits for the next statement of an export for a second. */
+/** The server waits for the next statement of an export for a second. */
 const IMPATIENT_SERVER: readonly PlantedBug[] = [
   {
     file: "src/store/postgres/snapshot.ts",

@@ -141,8 +141,8 @@ describe("an import of CSV", () => {
     { row: "abc,x", error: 40005, text: "`id`", why: "an id that is a word" },
     { row: "1.5,x", error: 40005, text: "`id`", why: "an id with a fraction" },
     { row: "4.00638E+12,x", error: 40005, text: "as text", why: "an id that a spreadsheet has shortened" },
-    { row: "9007199254740992.0,x", error: 40005, text: "as text", why: "one that pandas has made a float" },
-    { row: '" 4,00638e+012",x', error: 40005, text: "as text", why: "one that a spreadsheet in German has shortened" },
+    { row: "9007199254740992.0,x", error: 40005, text: "as text", why: "an id that pandas has made a float" },
+    { row: '" 4,00638e+012",x', error: 40005, text: "as text", why: "an id that a spreadsheet in German has shortened" },
     { row: "1.000,x", error: 40005, text: "separators of thousands", why: "an id that may be a thousand in German" },
     { row: "9223372036854775808,x", error: 40005, text: "`id`", why: "an id of 2^63" },
     { row: [0x31, 0x2c, 0xff], error: 40004, text: "Unicode", why: "a name that is not UTF-8" },
@@ -154,7 +154,7 @@ describe("an import of CSV", () => {
     { row: `1,"${"x".repeat(100_000)}"`, error: 41300, text: "65536", why: "a quoted cell of 100,000 bytes" },
     { row: "1,a,x,more", error: 40009, text: "has 4 cells for 3 columns", why: "one cell too many" },
     { row: '1,"a', error: 40009, text: "is not closed", why: "a quote that is never closed" },
-    { row: `1,"${"\n".repeat(140_000)}`, error: 40009, text: "is not closed", why: "one with more after it than a row may have" },
+    { row: `1,"${"\n".repeat(140_000)}`, error: 40009, text: "is not closed", why: "a quote with more after it than a row may have" },
     { row: "5,another", error: 40900, text: "another plant", why: "a used id" },
   ] as const) {
     it(`refuses ${why} once, and accepts the rows around it`, async () => {

@@ -1,8 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterAll, describe, expect, it } from "bun:test";
 import type { ImportSummary } from "../../src/files/import.ts";
-import { checkFile } from "../../web/import/check-file.ts";
-import { openFile } from "../../web/import/open-file.ts";
 import { expectConform } from "../support/conform.ts";
 import { startTestService } from "../support/service.ts";
 import { bytesOf, clean, IMPORT, openTransfers } from "../support/transfers.ts";
@@ -62,6 +60,7 @@ describe("the encoding of an import", () => {
   const TABLE = "id;name;tag\r\n1;Bärlauch 🌿;Kräuter\r\n2;Ø;\r\n";
   const PLANTS = "1,Bärlauch 🌿,Kräuter|2,Ø";
   const BROKEN = bytesOf("id,name\n1,Alpha\n2,Ros", [0xc3], "\n3,Rosé\n4,植物\n5,Bärlauch\n");
+  const MARKED = Buffer.concat([bytesOf("\ufeff"), BROKEN]);
   const CUT = bytesOf("id,name\n2,", [0xe6, 0xa4, 0x8d, 0xe7], "\n3,Rosé\n4,植物\n5,Bärlauch\n");
   const REST = "3,Rosé|4,植物|5,Bärlauch";
   const GERMAN = windows1252("id;name;tag\r\n1;Bärlauch;3 €\r\n2;weiß–rosa\r\n");
@@ -69,22 +68,14 @@ describe("the encoding of an import", () => {
   const HOLES = bytesOf("id,name\n1,a", [0x9d, 0xe9], "\n2,", [0xe9], "\n");
   const WORDS = ["bláæðótt", "Björk", "jäääär", "húðæðrar", "Rosa„rot“", "Rosa‚pink‘", "CŒur", "××××", "weiß–rosa", "Œillet", "Süß"];
   const ACCENTS = windows1252(`id,name\n${WORDS.map((word, at) => `${at},${word}\n`).join("")}`);
-  const LONG = ["", "x"].map((start) => start + "🌿".repeat(5000));
 
   testReadings(40004, [
     ["may be UTF-16 with its mark", utf16(TABLE), "", PLANTS],
     ["may be UTF-16 in the other order", utf16(TABLE, { isBigEndian: true }), "", PLANTS],
     ["refuses the one row with the first half of a pair", utf16("id;name\n1;a\ud83cb\n2;🌿\n"), "", "2,🌿", [2]],
-    ...LONG.map((name): Reading => ["loses no pair of UTF-16 between two pieces", utf16(`id;name\n1;${name}\n`), "", `1,${name}`]),
     ["is guessed as Windows-1252 if the first letter beyond ASCII is not UTF-8", GERMAN, GUESS, "1,Bärlauch,3 €|2,weiß–rosa"],
     ["remains UTF-8 if the first letter beyond ASCII is", LATER, GUESS, "1,ä|3,ö", [3]],
-    ...[GUESS, SAID, `${GUESS}&ids=content`].map((query): Reading => [
-      "is UTF-8 if its mark says so",
-      Buffer.concat([bytesOf("\ufeff"), BROKEN]),
-      query,
-      `1,Alpha|${REST}`,
-      [3],
-    ]),
+    ["is UTF-8 if its mark says so", MARKED, GUESS, `1,Alpha|${REST}`, [3]],
     ["that a broken cell makes Windows-1252 turns no other cell into other letters", BROKEN, GUESS, "1,Alpha|2,RosÃ", [4, 5, 6]],
     ["that is said turns no cell into other letters", BROKEN, SAID, "1,Alpha|2,RosÃ", [4, 5, 6]],
     ["is not Windows-1252 for a cell with bytes that this does not have", CUT, GUESS, REST, [2]],
@@ -96,19 +87,13 @@ describe("the encoding of an import", () => {
     ].map(([what, ...names]): Reading => {
       const [name, short] = names.map((hex) => [...Buffer.from(hex, "hex")]);
       const file = bytesOf("id,name\n1,Acer\n2,", name!, "\n3,", short!, "\n4,Rosa\n");
-      return [
-        `is a third one in letters that no word of Windows-1252 has, and in later cells: ${what}`,
-        file,
-        GUESS,
-        "1,Acer|4,Rosa",
-        [3, 4],
-      ];
+      return [`is a third one in letters that no word of Windows-1252 has: ${what}`, file, GUESS, "1,Acer|4,Rosa", [3, 4]];
     }),
     [
       "is Windows-1252 in words with many accents, in quotes and in signs",
       ACCENTS,
       GUESS,
-      WORDS.map((word, id) => `${id},${word}`).join("|"),
+      WORDS.map((word, at) => `${at},${word}`).join("|"),
     ],
     ["is what the sender says", bytesOf("id,name\n1,", [0xd0, 0xee, 0xe7, 0xe0], "\n"), SAID, "1,Ðîçà"],
     ["is not guessed unless asked", windows1252("id,name\n1,ä\n"), "", "", [2]],
@@ -292,16 +277,11 @@ describe("an import of gzip", () => {
     ["a member behind zeros, which gzip ignores", 10, PACKED],
     ["something else behind many zeros", 100_000, "x"],
   ] as const)
-    it(`may have zeros behind it, and nothing else, in the service and on the page: ${why}`, async () => {
+    it(`may have zeros behind it, and nothing else: ${why}`, async () => {
       for (const members of [[PACKED], [PACKED, MEMBER]]) {
         const body = Buffer.concat([...members, new Uint8Array(zeros), Buffer.from(behind as string)]);
         const answer = await (await post(body, { ...packed, query: "?dryRun=true" })).json();
         expect(answer).toMatchObject(behind === "" ? { read: members.length } : { error: 40014 });
-        const page = await openFile(new File([body], "a.csv.gz")).catch((thrown: unknown) => thrown);
-        expect(page).toMatchObject(behind === "" ? { format: "csv" } : { code: "malformed_gzip" });
-        if (behind !== "") continue;
-        const checked = await checkFile((page as { file: File }).file, { signal: new AbortController().signal, format: "csv" });
-        expect(checked).toMatchObject({ rows: members.length });
       }
     });
 
@@ -366,13 +346,7 @@ describe("a quoted cell of an import", () => {
 
   const PAST = `id,name\n1,"a\n2,b\n${"\n".repeat(140_000)}4,e"\n`;
   testReadings(40009, [
-    [
-      "takes its own line only if text is behind its quote, some lines further down",
-      'id,name\n1,"a\n2,b\n3,c" d\n4,e\n',
-      "",
-      "2,b|4,e",
-      [2, 4],
-    ],
+    ["takes its own line only if text follows its quote", 'id,name\n1,"a\n2,b\n3,c" d\n4,e\n', "", "2,b|4,e", [2, 4]],
     ["takes its own line only if its quote is open at the end of the file", 'id,name\n1,"a\n2,b\n4,e\n', "", "2,b|4,e", [2]],
     ["takes its own line only if its quote is open past the largest row", PAST, "", "2,b", [2, 140_004]],
   ]);

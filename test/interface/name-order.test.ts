@@ -70,7 +70,7 @@ describe("the key of a name", () => {
     { names: ["straße", "Strasse", "STRAẞE"], why: "ß and ss" },
     { names: ["a\u200db\0", "ab"], why: "characters that nobody sees" },
     { names: [`${"x".repeat(100)}a`, `${"x".repeat(100)}b`], why: "what follows 100 characters" },
-    { names: [`${"🌵".repeat(100)}a`, `${"🌵".repeat(100)}b`], why: "also of two units" },
+    { names: [`${"🌵".repeat(100)}a`, `${"🌵".repeat(100)}b`], why: "what follows 100 characters of two units" },
   ])
     it(`does not tell apart ${why}`, () => expect(new Set(names.map(nameKey)).size).toBe(1));
 

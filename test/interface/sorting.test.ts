@@ -85,10 +85,10 @@ describe(`sorted lists`, () => {
     { why: "a cursor of the newest among the oldest", query: `sort=oldest&cursor=${toCursor("newest", age)}` },
     { why: "a cursor in a list by id", query: `cursor=${toCursor("name", place)}` },
     { why: "an empty cursor", query: "sort=name&cursor=" },
-    { why: "one that was cut", query: `sort=newest&cursor=${toCursor("newest", age).slice(0, -2)}` },
-    { why: "one with more behind it", query: `sort=newest&cursor=${toCursor("newest", age)}AAAA` },
-    { why: "what is no base64url", query: `sort=name&cursor=${toCursor("name", place)}!` },
-    { why: "a long one", query: `sort=name&cursor=${"A".repeat(700)}` },
+    { why: "a cursor that was cut", query: `sort=newest&cursor=${toCursor("newest", age).slice(0, -2)}` },
+    { why: "a cursor with more after it", query: `sort=newest&cursor=${toCursor("newest", age)}AAAA` },
+    { why: "a cursor that is no base64url", query: `sort=name&cursor=${toCursor("name", place)}!` },
+    { why: "a cursor of 700 characters", query: `sort=name&cursor=${"A".repeat(700)}` },
   ])
     it(`refuse ${why}`, async () => {
       const response = await get(`/plants?${query}`);

@@ -43,7 +43,7 @@ describe("the audit of dependencies", () => {
     ["nothing is known", () => Response.json({}), 0, /^ok .*, 0 with/, passed],
     ["a weakness is moderate", () => advisory("moderate"), 0, /^ok .*, 1 with/, passed],
     ["a weakness is high", () => advisory("high"), 1, /^FAILED .*, 1 with/, failed],
-    ["one is critical", () => advisory("critical"), 1, /^FAILED /, failed],
+    ["a weakness is critical", () => advisory("critical"), 1, /^FAILED /, failed],
     ["the registry has no advisories", () => new Response(null, { status: 405 }), 0, /^SKIPPED .*did not answer \(405 Method/, skipped],
     ["the registry answers something else", () => new Response("<html>", html), 0, /^SKIPPED /, skipped],
   ] as const)

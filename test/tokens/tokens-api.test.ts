@@ -88,7 +88,11 @@ const REFUSED: ReadonlyArray<readonly [why: string, body: object, message: strin
     (expires) => [`expires: ${expires}`, { ...ONE_SCOPE, expires }, NO_INSTANT] as const,
   ),
   ...["1970-01-01T00:00:00Z", FAR].map((expires) => [`expires: ${expires}`, { ...ONE_SCOPE, expires }, OUTSIDE] as const),
-  ["both", { ...ONE_SCOPE, days: 1, expires: FAR }, "The fields `days` and `expires` contradict each other: send one of them."],
+  [
+    "both days and an instant",
+    { ...ONE_SCOPE, days: 1, expires: FAR },
+    "The fields `days` and `expires` contradict each other: send one of them.",
+  ],
 ];
 
 describe("a token that is created", () => {
