@@ -1,14 +1,13 @@
 import { describe, expect, it } from "bun:test";
 import type { Route } from "playwright-core";
-import { makeWorkbook } from "../support/shelf/workbook.ts";
 import { usePlace } from "../support/web/place.ts";
 import type { Visit } from "../support/web/visit.ts";
 
 const place = usePlace();
 
 /** A visit whose import is open. */
-async function open(path = "/"): Promise<Visit> {
-  const visit = await place.open([], { path });
+async function open(): Promise<Visit> {
+  const visit = await place.open();
   await visit.openImport();
   return visit;
 }
@@ -159,23 +158,6 @@ describe("an import", () => {
     await reads("Opening “next.csv” forgets the columns that you chose.");
     await click("Open the file");
     await reads("next.csv is CSV with 1 plant.");
-  });
-
-  it("of a workbook is called so, in the search that is shown, and what is saved of it is CSV", async () => {
-    const { button, reads, upload, sees, saves, click } = await open("/?q=acer");
-    const rows = [
-      ["id", "name"],
-      [1, "Acer"],
-      ["x", "Bad"],
-    ];
-    await upload("garten.xlsx", makeWorkbook(rows));
-    await reads("garten.xlsx is a workbook with 1 plant and 1 line that will be refused. Nothing is stored yet.");
-    await click("Import 1 plant");
-    await reads("1 plant added, 1 refused.");
-    const refused = await saves(() => button("Save the refused lines").click());
-    expect(refused).toEqual({ name: "refused-garten.csv", text: "id,name\nx,Bad\n" });
-    await click("Done");
-    await sees(["Acer"]);
   });
 
   it("shows its progress, can be cancelled, keeps the rest from another file, and continues where it stopped", async () => {

@@ -124,11 +124,7 @@ describe("the list", () => {
     page.route();
     await page.refresh();
     await page.listing.loadMore();
-    expect([page.names()[0], page.names().length, page.listing.state.get().phase]).toEqual([
-      "Plant 2",
-      expect.any(Number),
-      expect.any(String),
-    ]);
+    expect(page.names()[0]).toBe("Plant 2");
     expect(page.names().length).toBeGreaterThan(500);
   });
 
@@ -151,17 +147,6 @@ describe("the list", () => {
       expect(page.names()).toEqual([...after]);
       await page.refresh();
       expect(page.names()).toEqual([...after]);
-    });
-
-  for (const sort of ["id", "-id", "name", "-name", "newest", "oldest"] as const)
-    it(`loads page after page, each plant once and in order, sort=${sort}`, async () => {
-      const page = await open(Array.from({ length: 1500 }, (_, at) => `${at + 1},Plant ${String((at * 7) % 1500).padStart(4, "0")},`));
-      await page.listing.show({ ...ALL, sort });
-      while (page.listing.state.get().phase === "partial") await page.listing.loadMore();
-      const keys = page.listing.state.get().plants.map(({ id, name }) => (sort.endsWith("name") ? name : String(id).padStart(4, "0")));
-      const rising = [...new Set(keys)].toSorted();
-      expect(keys).toEqual(["id", "name", "oldest"].includes(sort) ? rising : rising.toReversed());
-      expect(keys).toHaveLength(1500);
     });
 });
 
@@ -200,15 +185,20 @@ describe("a plant that was added", () => {
   });
 });
 
+/** What is selected of a list that this answers. */
+async function openTicks(client: object) {
+  const listing = modules.createListing(client as Client, ALL);
+  const ticks = modules.createTicks({ client: client as Client, listing, notices: modules.createNotices() });
+  await listing.show(ALL);
+  return { listing, ticks };
+}
+
 describe("what is selected", () => {
   it("is what the list has now, and beyond it what was changed here", async () => {
     // As others came before the second, it is not loaded any more.
     const loaded = [plantOf(1, "Theirs"), ...Array.from({ length: 99 }, (_, at) => plantOf(-at, "Other"))];
     const pages = [{ plants: [plantOf(1, "One"), plantOf(2, "Two")] }, { plants: loaded, next: { after: 1n } }];
-    const client = { page: () => Promise.resolve(pages.shift()!) } as unknown as Client;
-    const listing = modules.createListing(client, ALL);
-    const ticks = modules.createTicks({ client, listing, notices: modules.createNotices() });
-    await listing.show(ALL);
+    const { listing, ticks } = await openTicks({ page: () => Promise.resolve(pages.shift()!) });
     ticks.toggleLoaded();
     await listing.show(ALL);
     ticks.note([{ before: plantOf(2, "Two"), after: plantOf(2, "Two", "tree") }]);
@@ -219,20 +209,16 @@ describe("what is selected", () => {
 
   it("is a range from the plant that was chosen last, and deselected in the same way", async () => {
     const page = await open(rowsOf(9));
-    const ids = () =>
-      page.ticks
-        .seen()
-        .map(({ id }) => Number(id))
-        .toSorted((left, right) => left - right);
+    const names = () => page.ticks.seen().map(({ name }) => name);
     page.ticks.toggle(1, false);
     page.ticks.toggle(5, true);
-    expect(ids()).toEqual([2, 3, 4, 5, 6]);
+    expect(names().toSorted()).toEqual([2, 3, 4, 5, 6].map((id) => `Plant ${id}`));
     page.ticks.toggle(3, true);
-    expect(ids()).toEqual([2, 3]);
+    expect(names().toSorted()).toEqual(["Plant 2", "Plant 3"]);
     page.ticks.toggleLoaded();
-    expect(ids()).toHaveLength(9);
+    expect(names()).toHaveLength(9);
     page.ticks.toggleLoaded();
-    expect(ids()).toEqual([]);
+    expect(names()).toEqual([]);
   });
 
   it("loses what somebody has deleted, or put elsewhere, once the list is read again", async () => {
@@ -269,17 +255,14 @@ describe("what is selected", () => {
 
   it("gets nothing more once it was cleared, though more is on its way", async () => {
     const more = Promise.withResolvers<void>();
-    const client = {
+    const { ticks } = await openTicks({
       page: () => Promise.resolve({ plants: [plantOf(1, "One")], next: { after: 1n } }),
       async *list() {
         yield plantOf(1, "One");
         await more.promise;
         yield* [plantOf(2, "Two"), plantOf(3, "Three")];
       },
-    } as unknown as Client;
-    const listing = modules.createListing(client, ALL);
-    const ticks = modules.createTicks({ client, listing, notices: modules.createNotices() });
-    await listing.show(ALL);
+    });
     const gathered = ticks.tickFound();
     ticks.clear();
     more.resolve();
@@ -288,15 +271,12 @@ describe("what is selected", () => {
   });
 
   it("is at most half a million plants, and says so when there are more", async () => {
-    const client = {
+    const { ticks } = await openTicks({
       page: () => Promise.resolve({ plants: [plantOf(0, "P")], next: { after: 0n } }),
       async *list() {
         for (let id = 0; ; id += 1) yield plantOf(id, "P");
       },
-    } as unknown as Client;
-    const listing = modules.createListing(client, ALL);
-    const ticks = modules.createTicks({ client, listing, notices: modules.createNotices() });
-    await listing.show(ALL);
+    });
     await ticks.tickFound();
     expect([ticks.seen().length, ticks.state.get().isCut]).toEqual([500_000, true]);
     ticks.clear();
@@ -336,14 +316,12 @@ it("a list is asked for with the ETag of what is here, and comes again only if i
   await plantRows(["1,Acer,tree"]);
   const statuses: number[] = [];
   const changes: string[] = [];
-  const send = modules.createCatalogueFetch(
-    async (url, init) => {
-      const response = await fetch(url, init);
-      statuses.push(response.status);
-      return response;
-    },
-    () => changes.push("changed"),
-  );
+  async function sendOn(url: string, init: RequestInit): Promise<Response> {
+    const response = await fetch(url, init);
+    statuses.push(response.status);
+    return response;
+  }
+  const send = modules.createCatalogueFetch(sendOn, () => changes.push("changed"));
   const headers = { authorization: `Bearer ${service().token}` };
   const list = async () => (await send(`${service().url}/plants?limit=9`, { method: "GET", headers })).text();
   const first = await list();

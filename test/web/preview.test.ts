@@ -1,4 +1,3 @@
-import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import type { ImportSummary } from "../../src/files/import.ts";
 import { createClient } from "../../src/client/client.ts";
@@ -15,7 +14,7 @@ import type { CheckedFile } from "../../web/import/check-file.ts";
 import { guessFile } from "../../web/import/guess.ts";
 import { openFile } from "../../web/import/open-file.ts";
 import { findRepeats } from "../../web/import/repeats.ts";
-import { pickRows, refusedFile } from "../../web/import/slices.ts";
+import { refusedFile } from "../../web/import/slices.ts";
 import { NOTHING_SENT, sendFile } from "../../web/import/send-file.ts";
 import type { SentSoFar } from "../../web/import/send-file.ts";
 import { below, openRandom, pick, seedOf } from "../support/random.ts";
@@ -146,45 +145,41 @@ it("takes a name with U+0000 for no name and tag of an earlier row", () => {
 });
 
 describe("the guess for a file", () => {
-  it("makes no ids where a spreadsheet has shortened those of the file, or put them into groups, or they are errors", async () => {
-    const guessId = (id: string) => guess(`Nr,name\n${id},Acer\n`);
-    expect(await guessId("4.00638E+12")).toMatchObject({ rows: 1, refused: 1, csv: { ids: { kind: "file" } } });
-    for (const id of ["1.000", "1,000", "12 345", "1\u00a0234\u00a0567", "1\u202f000", "1’000"])
-      expect(await guessId(`"${id}"`)).toMatchObject({ rows: 1, refused: 1, csv: { ids: { kind: "file" } } });
+  const HEADED = { csv: { hasHeader: true } };
+  const CODED = { refused: 0, csv: { hasHeader: false, ids: { kind: "content" } }, unusedColumns: ["column 1"] };
+  const FROM_FILE = { rows: 1, refused: 1, csv: { ids: { kind: "file" } } };
+  for (const [text, guessed] of Object.entries({
+    "Nr,name\nnone yet,Acer\n": { rows: 1, refused: 0, csv: { ids: { kind: "content" } } },
+    // A spreadsheet has shortened the ids, or put them into groups.
+    "Nr,name\n4.00638E+12,Acer\n": FROM_FILE,
+    'Nr,name\n"1.000",Acer\n': FROM_FILE,
+    'Nr,name\n"1,000",Acer\n': FROM_FILE,
+    'Nr,name\n"12 345",Acer\n': FROM_FILE,
+    'Nr,name\n"1\u00a0234\u00a0567",Acer\n': FROM_FILE,
+    'Nr,name\n"1\u202f000",Acer\n': FROM_FILE,
+    'Nr,name\n"1’000",Acer\n': FROM_FILE,
+    // A single row has none.
+    "Nr,name\n1,Acer\nnone yet,Rosa\n": { rows: 2, refused: 1, csv: { ids: { kind: "file" } } },
+    // The first line is a plant if it begins with a number, or a code like the one below, and has no name that is known.
+    "1,Acer\n2,Rosa\n": { rows: 2, refused: 0, csv: { hasHeader: false, ids: { kind: "file" } } },
+    "2025,name\n3,Acer\n": { rows: 1, ...HEADED },
+    "Garten,Stück\n3,Acer\n4,Rosa\n": HEADED,
+    "Garten,Stück\nAcer,3\n": { rows: 0, ...HEADED },
+    "Garten,2025\nAcer,3\n": { rows: 0, ...HEADED },
+    "A-17,Monstera\nA-18,Ficus\n": { rows: 2, ...CODED },
+    "2024.013;Monstera;tropical\n2024.7;Ficus;tropical\n": { rows: 2, ...CODED, plants: { 0: { plant: { tag: "tropical" } } } },
+    "A-17,Monstera\n": { rows: 1, ...CODED, plants: { 0: { plant: { name: "Monstera" } } } },
+    "Beet 1,Stück\nBeet 2,3\n": HEADED,
+    "Q1,Stück\nAcer,3\n": HEADED,
+    "A-17,name\nA-18,Acer\n": HEADED,
+    "Beet1,Beet2\nAcer,Rosa\n": HEADED,
+  }))
+    it(`${JSON.stringify(text)} is ${JSON.stringify(guessed)}`, async () => expect(await guess(text)).toMatchObject(guessed));
+
+  it("makes no ids where those of the file are errors of a spreadsheet", async () => {
     const faults = new Map([[2, new Map([[0, "error"]] as const)]]);
-    const faulty = await guessFile(new File(["Nr,name\n#N/A,Acer\n"], "guess.csv"), { signal, format: "csv", faults });
-    expect(faulty).toMatchObject({ rows: 1, refused: 1, csv: { ids: { kind: "file" } } });
-    expect(await guessId("none yet")).toMatchObject({ rows: 1, refused: 0, csv: { ids: { kind: "content" } } });
-  });
-
-  it("keeps the ids of a file in which a single row has none", async () => {
-    const checked = await guess("Nr,name\n1,Acer\nnone yet,Rosa\n");
-    expect(checked).toMatchObject({ rows: 2, refused: 1, csv: { ids: { kind: "file" } } });
-  });
-
-  it("is that the first line is a plant if it begins with a number and has no name that is known", async () => {
-    expect(await guess("1,Acer\n2,Rosa\n")).toMatchObject({ rows: 2, refused: 0, csv: { hasHeader: false, ids: { kind: "file" } } });
-    expect(await guess("2025,name\n3,Acer\n")).toMatchObject({ rows: 1, csv: { hasHeader: true } });
-    expect(await guess("Garten,Stück\n3,Acer\n4,Rosa\n")).toMatchObject({ csv: { hasHeader: true } });
-    for (const text of ["Garten,Stück\nAcer,3\n", "Garten,2025\nAcer,3\n"]) {
-      expect(await guess(text)).toMatchObject({ rows: 0, csv: { hasHeader: true } });
-    }
-  });
-
-  it("is that the first line is a plant if it begins with a code like the one below, which is no name", async () => {
-    for (const { text, rows, tag } of [
-      { text: "A-17,Monstera\nA-18,Ficus\n", rows: 2, tag: undefined },
-      { text: "2024.013;Monstera;tropical\n2024.7;Ficus;tropical\n", rows: 2, tag: "tropical" },
-      { text: "A-17,Monstera\n", rows: 1, tag: undefined },
-    ]) {
-      const checked = await guess(text);
-      expect(checked).toMatchObject({ rows, refused: 0, csv: { hasHeader: false, ids: { kind: "content" } } });
-      expect(checked.plants[0]!.plant).toMatchObject({ name: "Monstera", ...(tag === undefined ? {} : { tag }) });
-      expect(checked.unusedColumns).toEqual(["column 1"]);
-    }
-    for (const text of ["Beet 1,Stück\nBeet 2,3\n", "Q1,Stück\nAcer,3\n", "A-17,name\nA-18,Acer\n", "Beet1,Beet2\nAcer,Rosa\n"]) {
-      expect(await guess(text)).toMatchObject({ csv: { hasHeader: true } });
-    }
+    const faulty = new File(["Nr,name\n#N/A,Acer\n"], "guess.csv");
+    expect(await guessFile(faulty, { signal, format: "csv", faults })).toMatchObject(FROM_FILE);
   });
 });
 
@@ -310,37 +305,10 @@ describe("a file in slices", () => {
     expect(await new Blob([...sent.refusedLines]).text()).toBe("51200;Acer;tree;lawn;x\n");
   });
 
-  it("is sent no further once it is cancelled, and goes on where it ended", async () => {
-    const many = Array.from({ length: 2_500 }, (_, at) => `${65_000 + at},Acer ${at}\n`);
-    const checked = await check(`id,name\n${many.join("")}`);
-    const stop = new AbortController();
-    let sent: SentSoFar = NOTHING_SENT;
-    const onProgress = (progress: SentSoFar) => {
-      sent = progress;
-      if (progress.slices === 1) stop.abort();
-    };
-    const sending = sendFile(checked, NOTHING_SENT, { client, onConflict: "refuse", signal: stop.signal, onProgress });
-    expect(await rejectionOf(sending)).toBe(stop.signal.reason);
-    expect(sent).toMatchObject({ slices: 1, underWay: 0, counts: { read: 1_000, created: 1_000 } });
-    await sendFile(checked, sent, { client, onConflict: "refuse", signal, onProgress });
-    expect(sent).toMatchObject({ slices: 3, counts: { read: 2_500, created: 2_500 } });
-  });
-
-  it("begins behind its mark of UTF-8, though no line names its columns", async () => {
-    const checked = await readCsv(["\ufeff62000,Acer\n62001,Rosa\n"], NO_HEADING);
-    expect(await send(checked)).toMatchObject({ counts: { read: 2, created: 2 } });
-  });
-
   it("has more of them if its rows are long", async () => {
     const long = Array.from({ length: 50 }, (_, at) => `${63_000 + at},${"x".repeat(60_000)}\n`);
     const { slices } = await check(`id,name\n${long.join("")}`);
     expect(slices.map(({ rows: some }) => some)).toEqual([17, 17, 16]);
-  });
-
-  it("is sent as it was read where several columns are taken for the name", async () => {
-    const checked = await check("catalogNumber,scientificName,vernacularName\n64000,,Ginkgo\n64001,Acer,Ahorn\n");
-    expect(checked.plants.map(({ plant }) => plant.name)).toEqual(["Ginkgo", "Acer"]);
-    expect(await send(checked)).toMatchObject({ counts: { created: 2, refused: 0 } });
   });
 
   it("is not read on once nobody wants it any more", async () => {
@@ -348,25 +316,22 @@ describe("a file in slices", () => {
     expect(await rejectionOf(checkFile(new File(["id,name\n1,Acer\n"], "left.csv"), { signal: left, format: "csv" }))).toBe(left.reason);
   });
 
-  it("splits its rows as the whole does, if its first line is a row with a single cell", async () => {
-    const file = new File(["Acer;\nRosa, big;\n"], "single.csv");
-    const csv = { ...PLAIN, hasHeader: false, columns: { id: "", name: "column 1", tag: "" }, ids: { kind: "content" } } as const;
-    const checked = await checkFile(file, { signal, format: "csv", csv });
-    expect(checked.plants.map(({ plant }) => plant.name)).toEqual(["Acer", "Rosa, big"]);
-    expect(await send(checked)).toMatchObject({ counts: { read: 2, created: 2, refused: 0 } });
-  });
-
-  it("refuses a faulty first row like any other, if no line names the columns", async () => {
-    const tooLong = `60000,${"x".repeat(300_000)}\n`;
-    for (const { given, created } of [
-      { given: `${tooLong}60001,Acer\n60002,Rosa\n`, created: 2 },
-      { given: 'sep=,\n60003,"a" b\n', created: 0 },
-    ]) {
-      const checked = await readCsv([given], NO_HEADING);
-      expect(checked).toMatchObject({ rows: created + 1, refused: 1 });
-      expect(await send(checked)).toMatchObject({ counts: { read: created + 1, created, refused: 1 }, problems: checked.problems });
-    }
-  });
+  const SINGLE = { ...NO_HEADING, columns: { id: "", name: "column 1", tag: "" }, ids: { kind: "content" } } as const;
+  const DARWIN = "catalogNumber,scientificName,vernacularName\n64000,,Ginkgo\n64001,Acer,Ahorn\n";
+  const TOO_LONG = `60000,${"x".repeat(300_000)}\n60001,Acer\n60002,Rosa\n`;
+  for (const [what, given, csv, names, refused] of [
+    ["begins behind its mark of UTF-8", "\ufeff62000,Acer\n62001,Rosa\n", NO_HEADING, ["Acer", "Rosa"], 0],
+    ["is sent as it was read where several columns are taken for the name", DARWIN, PLAIN, ["Ginkgo", "Acer"], 0],
+    ["splits its rows as the whole does, if its first line has a single cell", "Acer;\nRosa, big;\n", SINGLE, ["Acer", "Rosa, big"], 0],
+    ["refuses a first row that is too long like any other", TOO_LONG, NO_HEADING, ["Acer", "Rosa"], 1],
+    ["refuses a malformed first row like any other", 'sep=,\n60003,"a" b\n', NO_HEADING, [], 1],
+  ] as const)
+    it(what, async () => {
+      const checked = await readCsv([given], csv);
+      const counts = { read: names.length + refused, created: names.length, refused };
+      expect(checked).toMatchObject({ rows: counts.read, refused, plants: names.map((name) => ({ plant: { name } })) });
+      expect(await send(checked)).toMatchObject({ counts, problems: checked.problems });
+    });
 
   it("leaves a file of its refused rows that can be imported like the whole, though no line named the columns", async () => {
     const checked = await readCsv(["61000;Acer;tree;lawn\nx61001;Rosa\nx61002;Tilia;tree;lawn\n"], NO_HEADING);
@@ -379,23 +344,6 @@ describe("a file in slices", () => {
       [61002n, "Tilia", "tree"],
     ]);
   });
-
-  it("returns exactly the requested rows", async () => {
-    const checked = await check(text);
-    const picked = await pickRows(checked, checked.slices[1]!, new Set(checked.problems.map(({ line }) => line)));
-    expect(await Promise.all(picked.map((row) => row.text()))).toEqual(['x1017,"bad\n1017",\r\n']);
-  });
-});
-
-it("a file in UTF-16 of either order, and one that is packed, is opened under its name without the packing", async () => {
-  const text = "id,name\n66000,Ängelholm\n";
-  const little = Buffer.from(`\ufeff${text}`, "utf16le");
-  const big = Buffer.from(little).swap16();
-  for (const bytes of [little, big, gzipSync(little), gzipSync(big)]) {
-    const { file, format, notes } = await openFile(new File([new Uint8Array(bytes)], "plants.csv.GZ"));
-    expect([await file.text(), format, notes]).toEqual([text, "csv", [expect.stringMatching(/^read as UTF-16(LE|BE)$/)]]);
-    if (bytes[0] === 0x1f) expect(file.name).toBe("plants.csv");
-  }
 });
 
 it("a column is called by its name if only it has that, whatever its case, and it is not empty or long; else by its position", () => {

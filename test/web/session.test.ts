@@ -3,222 +3,164 @@ import { describe, expect, it } from "bun:test";
 import { createStorage, LOCATION, modules } from "../support/web/page-state.ts";
 import type { FakeStorage, PageSession } from "../support/web/page-state.ts";
 
-const MINE = `plant_${"a".repeat(38)}`;
-const THEIRS = `plant_${"b".repeat(38)}`;
-const KEY = "plant-store-/-token";
-const TYPED = "plant-store-/-typed-add";
+const TOKENS: Readonly<Record<string, string>> = {
+  mine: `plant_${"a".repeat(38)}`,
+  theirs: `plant_${"b".repeat(38)}`,
+  password: "hunter2",
+};
+const MINE = TOKENS["mine"]!;
+const PREFIX = "plant-store-/-";
+const KEY = `${PREFIX}token`;
+const TYPED = `${PREFIX}typed-add`;
 const WHO = { scopes: ["plants:read"] };
 
 type Listener = (event: object) => void;
-type Tab = PageSession &
-  Readonly<{
-    storage: FakeStorage;
-    /** The token that is in use, or asked for again. */
-    token: () => string | undefined;
-    hear: (kind: string, event: object) => void;
-    /** The tab after a reload, or as a browser reopens it with what it held. */
-    reload: (held?: ReadonlyMap<string, string>) => Tab;
-  }>;
+type Tab = Readonly<{ session: PageSession; storage: FakeStorage; hear: (kind: string, event: object) => void }>;
 
-/** A browser: its tabs hear what the others change in the storage of the device. */
-function openBrowser({ keepsDevice = true } = {}) {
-  const tabs = new Set<Tab>();
-  let actor: Tab | undefined;
+function nameOf(token: string): string {
+  return Object.keys(TOKENS).find((name) => TOKENS[name] === token) ?? token;
+}
+
+/** A tab: who is signed in, or was and is asked again; where the token is; and whether something is typed. */
+function describeTab({ session, storage }: Tab): string {
+  const now = session.state.get();
+  const who = now.kind === "in" ? nameOf(now.token) : now.before ? `again ${nameOf(now.before.token)}` : "out";
+  const own = storage.getItem(KEY);
+  return [who, ...(own === null ? [] : [own === "" ? "on device" : "in tab"]), ...(storage.getItem(TYPED) === null ? [] : ["typed"])].join(
+    " ",
+  );
+}
+
+/** A browser whose tabs hear what the others change in the storage of the device. A tab opens when it is first named. */
+function openBrowser() {
+  const tabs = new Map<string, Tab>();
+  const asleep = new Set<string>();
+  let acting = "";
   const device = createStorage((key, oldValue, newValue) => {
-    for (const tab of tabs) if (tab !== actor) tab.hear("storage", { storageArea: device, key, oldValue, newValue });
+    for (const [name, tab] of tabs)
+      if (name !== acting && !asleep.has(name)) tab.hear("storage", { storageArea: device, key, oldValue, newValue });
   });
-  function openTab(storage = createStorage()): Tab {
+  function open(name: string, held: Iterable<readonly [string, string]> = []): Tab {
+    const storage = createStorage();
+    for (const [key, text] of held) storage.setItem(key, text);
     const listeners: Array<readonly [string, Listener]> = [];
-    const globals = { addEventListener, localStorage: device };
+    const { addEventListener } = globalThis;
     Object.assign(globalThis, { localStorage: device, addEventListener: (kind: string, hear: Listener) => listeners.push([kind, hear]) });
-    const session = modules.createSession(storage, keepsDevice ? device : undefined);
-    Object.assign(globalThis, { addEventListener: globals.addEventListener });
-    const acting =
-      <Given extends unknown[]>(act: (...given: Given) => void) =>
-      (...given: Given) => {
-        actor = tab;
-        act(...given);
-        actor = undefined;
-      };
-    const tab: Tab = {
-      ...session,
-      signIn: acting(session.signIn),
-      signOut: acting(session.signOut),
-      expire: acting(session.expire),
-      storage,
-      token() {
-        const now = session.state.get();
-        return (now.kind === "in" ? now : now.before)?.token;
-      },
-      hear: (kind, event) => listeners.filter(([one]) => one === kind).forEach(([, hear]) => hear(event)),
-      reload(held) {
-        tabs.delete(tab);
-        const kept = createStorage();
-        for (const [key, text] of held ?? storage.items) kept.setItem(key, text);
-        return openTab(kept);
-      },
-    };
-    tabs.add(tab);
-    return tab;
+    const session = modules.createSession(storage, device);
+    Object.assign(globalThis, { addEventListener });
+    const hear = (kind: string, event: object) => listeners.filter(([one]) => one === kind).forEach(([, listen]) => listen(event));
+    tabs.set(name, { session, storage, hear });
+    return tabs.get(name)!;
   }
-  return { device, openTab };
+  const ACTS: Readonly<Record<string, (tab: Tab, token: string, isKept: boolean) => unknown>> = {
+    opens: () => undefined,
+    in: ({ session }, token, isKept) => session.signIn(token, WHO, isKept),
+    out: ({ session }) => session.signOut(),
+    types: ({ storage }) => storage.setItem(TYPED, "Acer"),
+    /** The service refuses a token of it. */
+    refused: ({ session }, token) => session.expire(`Bearer ${token}`, "It was revoked."),
+    /** It is at another page, and hears nothing. */
+    sleeps: () => asleep.add(acting),
+    reloads: ({ storage }) => open(acting, storage.items),
+    /** Firefox reopens it with what it held seconds before it was closed. */
+    reopens: () => open(acting, Object.entries({ [KEY]: MINE, [TYPED]: "Acer" })),
+  };
+  return {
+    tab: (name: string) => tabs.get(name) ?? open(name),
+    act(script: string): string {
+      for (const step of script.split(", ")) {
+        const [name = "", act = "", token = "", kept] = step.split(" ");
+        acting = name;
+        ACTS[act]!(tabs.get(name) ?? open(name), TOKENS[token] ?? "", kept === "kept");
+        acting = "";
+      }
+      const held = [...device.items].map(([key, text]) => `${key.slice(PREFIX.length)}=${nameOf(text)}`);
+      return [...tabs].map(([name, tab]) => `${name} ${describeTab(tab)}`).join(", ") + ` | ${held.join(", ")}`;
+    },
+  };
 }
 
 describe("a token", () => {
-  it("is kept for its tab alone, and beyond it only if people ask for that", () => {
-    const { device, openTab } = openBrowser();
-    const tab = openTab();
-    tab.signIn(MINE, WHO);
-    expect([device.items.size, [...tab.storage.items], openTab().token(), tab.reload().token()]).toEqual([
-      0,
-      [[KEY, MINE]],
-      undefined,
-      MINE,
-    ]);
-    tab.signIn(MINE, WHO, true);
-    expect([device.getItem(KEY), openTab().token()]).toEqual([MINE, MINE]);
-    expect([...tab.storage.items.values()]).not.toContain(MINE);
-  });
-
-  it("that the device keeps is gone in all its tabs after a sign-out in one, with what is typed there", () => {
-    const { device, openTab } = openBrowser();
-    const tab = openTab();
-    tab.signIn(MINE, WHO, true);
-    const other = openTab();
-    other.storage.setItem(TYPED, "Acer");
-    const frozen = openTab();
-    const held = new Map(frozen.storage.items.set(KEY, "").set(TYPED, "Acer"));
-    tab.signOut();
-    expect([other.token(), other.storage.items.size, device.items.size]).toEqual([undefined, 0, 0]);
-    // It was at another page, and heard nothing.
-    const back = frozen.reload(held);
-    expect([back.token(), back.storage.items.size]).toEqual([undefined, 0]);
-  });
-
-  it("of a tab alone ends in a tab that has the same one, and in no other, whatever the device keeps", () => {
-    const { openTab } = openBrowser();
-    const [tab, same, other, remembered] = [openTab(), openTab(), openTab(), openTab()];
-    for (const one of [tab, same]) one.signIn(MINE, WHO);
-    other.signIn(THEIRS, WHO);
-    remembered.signIn(THEIRS, WHO, true);
-    tab.signOut();
-    expect([same.token(), other.token(), remembered.token(), remembered.reload().token()]).toEqual([undefined, THEIRS, THEIRS, THEIRS]);
-  });
-
-  it("that the device keeps ends none of a tab alone, and the other way round", () => {
-    const { openTab } = openBrowser();
-    const [own, remembered] = [openTab(), openTab()];
-    own.signIn(MINE, WHO);
-    own.storage.setItem(TYPED, "Ginkgo");
-    remembered.signIn(THEIRS, WHO, true);
-    remembered.signOut();
-    expect([own.token(), own.storage.getItem(TYPED)]).toEqual([MINE, "Ginkgo"]);
-    remembered.signIn(THEIRS, WHO, true);
-    expect(own.reload().token()).toBe(MINE);
-    own.expire(`Bearer ${MINE}`, "It was revoked.");
-    expect(remembered.reload().token()).toBe(THEIRS);
-  });
-});
-
-describe("a token that the service refuses", () => {
-  it("is asked for again in its tab, in front of what is typed, and a late refusal of it does not end the next one", () => {
-    const tab = openBrowser().openTab();
-    tab.signIn(MINE, WHO);
-    tab.storage.setItem(TYPED, "Ginkgo");
-    tab.expire(`Bearer ${THEIRS}`, "It was revoked.");
-    expect(tab.state.get().kind).toBe("in");
-    tab.expire(`Bearer ${MINE}`, "It was revoked.");
-    expect(tab.state.get()).toMatchObject({ kind: "out", reason: "It was revoked.", before: { token: MINE } });
-    expect([...tab.storage.items]).toEqual([[TYPED, "Ginkgo"]]);
-    expect(modules.isGone(tab.state.get())).toBe(false);
-    tab.signIn(THEIRS, WHO);
-    tab.expire(`Bearer ${MINE}`, "It was revoked.");
-    expect(tab.state.get()).toMatchObject({ kind: "in", token: THEIRS });
-  });
-
-  it("leaves the other tabs of the device as they are until the service refuses them, or somebody signs out", () => {
-    const { openTab } = openBrowser();
-    const tab = openTab();
-    tab.signIn(MINE, WHO, true);
-    const other = openTab();
-    other.signIn(MINE, WHO);
-    other.storage.setItem(TYPED, "Ginkgo");
-    tab.expire(`Bearer ${MINE}`, "It was revoked.");
-    expect([other.state.get().kind, other.storage.getItem(TYPED)]).toEqual(["in", "Ginkgo"]);
-    expect(openTab().token()).toBeUndefined();
-    other.expire(`Bearer ${MINE}`, "It was revoked.");
-    tab.signOut();
-    expect([modules.isGone(other.state.get()), other.storage.items.size]).toEqual([true, 0]);
-  });
-});
-
-describe("a tab that Firefox reopens with what it held seconds before it was closed", () => {
-  const held = new Map([
-    [KEY, MINE],
-    [TYPED, "Acer"],
-  ]);
-
-  it("has nobody signed in after a sign-out, for which only the checksum of the token is kept", () => {
-    const { device, openTab } = openBrowser();
-    const tab = openTab();
-    tab.signIn(MINE, WHO);
-    tab.signOut();
-    expect([...device.items]).toEqual([[`plant-store-/-out-${MINE.slice(-6)}`, ""]]);
-    const again = tab.reload(held);
-    expect([again.token(), again.storage.items.size]).toEqual([undefined, 0]);
-  });
-
-  it("has somebody signed in who came back with the same token, unless they stayed signed in and signed out of that", () => {
-    const { openTab } = openBrowser();
-    const tab = openTab();
-    tab.signIn(MINE, WHO);
-    tab.signOut();
-    tab.signIn(MINE, WHO);
-    expect(tab.reload(held).token()).toBe(MINE);
-    tab.signOut();
-    tab.signIn(MINE, WHO, true);
-    tab.signOut();
-    expect(tab.reload(held).token()).toBeUndefined();
-  });
-
-  it("keeps no mark for a word that is no token, such as a password that was pasted by mistake", () => {
-    const { device, openTab } = openBrowser();
-    const tab = openTab();
-    tab.signIn("hunter2", WHO);
-    tab.signOut();
-    expect(device.items.size).toBe(0);
-  });
+  for (const [what, ...steps] of [
+    [
+      "is kept for its tab alone, and beyond it only if people ask for that",
+      ["a in mine, b opens, a reloads", "a mine in tab, b out | "],
+      ["a in mine kept, c opens", "a mine on device, b out, c mine | token=mine"],
+    ],
+    [
+      "that the device keeps is gone in all its tabs after a sign-out in one, with what is typed there, even in one that heard nothing",
+      [
+        "a in mine kept, b in mine, b types, c in mine, c types, c sleeps",
+        "a mine on device, b mine on device typed, c mine on device typed | token=mine",
+      ],
+      ["a out, c reloads", "a out, b out, c out | "],
+    ],
+    [
+      "of a tab alone ends in a tab that has the same one, and in no other, whatever the device keeps",
+      [
+        "a in mine, b in mine, c in theirs, d in theirs kept, a out, d reloads",
+        "a out, b out, c theirs in tab, d theirs on device | token=theirs, out-aaaaaa=",
+      ],
+    ],
+    [
+      "that the device keeps ends none of a tab alone, and the other way round",
+      ["a in mine, a types, b in theirs kept, b out", "a mine in tab typed, b out | "],
+      ["b in theirs kept, a reloads", "a mine in tab typed, b theirs on device | token=theirs"],
+      ["a refused mine, b reloads", "a again mine typed, b theirs on device | token=theirs"],
+    ],
+    [
+      "that the service refuses is asked for again in its tab, with what is typed, and a late refusal of it does not end the next one",
+      ["a in mine, a types, a refused theirs", "a mine in tab typed | "],
+      ["a refused mine", "a again mine typed | "],
+      ["a in theirs, a refused mine", "a theirs in tab typed | "],
+    ],
+    [
+      "that the service refuses leaves the other tabs of the device as they are until it refuses them, or somebody signs out",
+      ["a in mine kept, b in mine, b types, a refused mine, c opens", "a again mine on device, b mine on device typed, c out | token="],
+      ["b refused mine, a out", "a out, b out, c out | "],
+    ],
+    [
+      "is in no tab that Firefox reopens after a sign-out, for which only the checksum of the token is kept",
+      ["a in mine, a out", "a out | out-aaaaaa="],
+      ["a reopens", "a out | out-aaaaaa="],
+    ],
+    [
+      "is in a tab that Firefox reopens if somebody came back with it, unless they stayed signed in and signed out of that",
+      ["a in mine, a out, a in mine, a reopens", "a mine in tab typed | "],
+      ["a out, a in mine kept, a out, a reopens", "a out | out-aaaaaa="],
+    ],
+    ["that is none, such as a password that was pasted by mistake, leaves no mark", ["a in password, a out", "a out | "]],
+  ] as const)
+    it(what, () => {
+      const { act } = openBrowser();
+      for (const [script, world] of steps) expect(act(script)).toBe(world);
+    });
 });
 
 describe("a page that the back button brings back as it was", () => {
   for (const { what, meanwhile, isReloaded } of [
     { what: "is loaded again when its user has signed out meanwhile", meanwhile: undefined, isReloaded: true },
-    { what: "is loaded again when somebody else has signed in meanwhile", meanwhile: THEIRS, isReloaded: true },
+    { what: "is loaded again when somebody else has signed in meanwhile", meanwhile: TOKENS["theirs"], isReloaded: true },
     { what: "stays as it was when nobody did", meanwhile: MINE, isReloaded: false },
   ])
     it(what, async () => {
-      const tab = openBrowser().openTab();
-      tab.signIn(MINE, WHO);
-      if (meanwhile === undefined) tab.storage.items.clear();
-      else tab.storage.items.set(KEY, meanwhile);
+      const { session, storage, hear } = openBrowser().tab("a");
+      session.signIn(MINE, WHO);
+      if (meanwhile === undefined) storage.items.clear();
+      else storage.items.set(KEY, meanwhile);
       let reloads = 0;
       Object.assign(LOCATION, { reload: () => (reloads += 1) });
-      tab.hear("pageshow", { persisted: true });
-      expect(modules.isGone(tab.state.get())).toBe(isReloaded);
+      hear("pageshow", { persisted: true });
+      expect(modules.isGone(session.state.get())).toBe(isReloaded);
       await Bun.sleep(5);
       expect(reloads).toBe(isReloaded ? 1 : 0);
     });
 });
 
 describe("where a browser keeps nothing for pages", () => {
-  const deny = { get: () => expect.unreachable("denied"), configurable: true };
-  const damaged = {
-    getItem() {
-      throw new DOMException("", "NS_ERROR_FILE_CORRUPTED");
-    },
-  };
+  const damaged = { getItem: () => expect.unreachable("damaged") };
   for (const [what, property] of [
-    ["denies its storages", { get: () => deny.get(), configurable: true }],
+    ["denies its storages", { get: () => expect.unreachable("denied"), configurable: true }],
     ["has damaged ones", { value: damaged, configurable: true, writable: true }],
   ] as const)
     it(`as it ${what}, a sign-in lasts as long as the page, and none that stays is offered`, () => {

@@ -83,25 +83,6 @@ describe("signing in", () => {
     await sees(["Monstera adansonii"]);
   });
 
-  it("is not asked for behind what is typed once another tab signs out after the token has ended", async () => {
-    place.expectStatus(401);
-    const short = await place.makeToken(["plants:read", "plants:write"]);
-    const { page, signIn, field, enter, openTab, click } = await place.visit();
-    await page.getByLabel("Stay signed in on this device").check();
-    await signIn(short.token);
-    await click("Add a plant");
-    const other = await openTab();
-    await other.button("Settings").click();
-    await enter({ Name: "Ginkgo" });
-    await place.revoke(short);
-    await click("Save");
-    await page.getByRole("dialog", { name: "Sign in again" }).waitFor();
-    await other.button("Sign out").click();
-    await page.getByRole("dialog").first().waitFor({ state: "detached" });
-    await field("Token").waitFor();
-    expect(await page.evaluate("Object.keys(sessionStorage).filter((key) => key.includes('typed'))")).toEqual([]);
-  });
-
   it("can be undone while the service is too busy to say who is signed in, and goes on when it is not", async () => {
     place.expectStatus(503);
     const visit = await place.open();
@@ -143,9 +124,12 @@ describe("the page of a token", () => {
     const name = "Longleaf ".repeat(60).trim();
     await place.plant([`7,${name},tree`]);
     const visit = await visitWith(["plants:read"]);
-    const { page, rows, dialog, field } = visit;
+    const { page, rows, boxes, dialog, field } = visit;
     await rows.first().waitFor();
     expect(await offered(visit)).toEqual(["Export"]);
+    await boxes.click();
+    const bar = page.getByRole("region", { name: "Selected plants" });
+    expect(await bar.getByRole("button").allInnerTexts()).toEqual(["Save CSV", "Save NDJSON", "Save for a spreadsheet", ""]);
     const headings = await page.getByRole("table", { name: "Plants" }).getByRole("columnheader").allInnerTexts();
     expect(headings).toEqual(["Selected", "Id Newest", "Name", "Tag"]);
     await rows.first().click();
