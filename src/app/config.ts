@@ -1,49 +1,14 @@
 import { BlockList, isIP, isIPv4 } from "node:net";
 import { join, resolve } from "node:path";
 import { CHANGE_LOGS } from "../auth/audit.ts";
-import type { ChangeLog } from "../auth/audit.ts";
 import { LOG_LEVELS } from "../runtime/log.ts";
-import type { LogLevel } from "../runtime/log.ts";
 import { SETTINGS, settingsInForce, unknownVariables } from "./settings.ts";
 import type { FlagTexts, SettingInForce, SettingName } from "./settings.ts";
 import { parseTraceSettings } from "../tracing/trace-settings.ts";
-import type { TraceSettings } from "../tracing/trace-settings.ts";
 
 type Database = Readonly<{ kind: "sqlite"; path: string }> | Readonly<{ kind: "postgres"; url: string }>;
 
-export type Config = Readonly<{
-  host: string;
-  /** 0 takes any free port. */
-  port: number;
-  /** The data folder, absolute. */
-  data: string;
-  database: Database;
-  /** Where metrics are served; undefined means nowhere. */
-  metrics: Readonly<{ host: string; port: number }> | undefined;
-  /** Where traces are sent, and what is traced; undefined means nothing is. */
-  traces: TraceSettings | undefined;
-  /** What is wrong with their variables, for which there are none. They are meant for all programs of the machine. */
-  tracesOff?: string;
-  log: LogLevel;
-  logChanges: ChangeLog;
-  bodyBytesMax: number;
-  connectionsMax: number;
-  queueMax: number;
-  queueWaitMs: number;
-  /** For each token, each address, and each address without a valid token; 0 means no limit. */
-  tokenRequestsPerMinute: number;
-  addressRequestsPerMinute: number;
-  refusedRequestsPerMinute: number;
-  /** The proxies whose word on the client's address we trust; undefined means none. */
-  trustedProxies: BlockList | undefined;
-  /** The header that they write it into. */
-  trustedHeader: (typeof TRUSTED_HEADERS)[number];
-  /** The origins of other pages that may use the service, as browsers send them. */
-  origins: readonly string[];
-  /** How long to report unready before the server stops listening, so that a load balancer notices. */
-  drainDelayMs: number;
-  drainMs: number;
-}>;
+type Address = Readonly<{ host: string; port: number }>;
 
 /** A proxy writes one of them, and passes on what the client has written into the other. */
 const TRUSTED_HEADERS = ["x-forwarded-for", "forwarded"] as const;
@@ -59,8 +24,10 @@ export class ConfigError extends Error {
 /** What was called wrongly: mistakes in its words, and the command, such as "token create", whose help lists what there is. */
 type WrongCall = Readonly<{ command: string; mistakes: readonly string[] }>;
 
+export type Config = ReturnType<typeof parseConfig>;
+
 /** Parses the settings. Throws one ConfigError that names every wrong or unknown one. */
-export function parseConfig(environment: NodeJS.ProcessEnv, flags: FlagTexts, wrong?: WrongCall): Config {
+export function parseConfig(environment: NodeJS.ProcessEnv, flags: FlagTexts, wrong?: WrongCall) {
   const problems = unknownVariables(environment).map((name) => `${name} is not a known setting.`);
   problems.push(...(wrong?.mistakes ?? []));
   const inForce = settingsInForce(environment, flags).map((setting) => unwrapped(setting, problems));
@@ -70,26 +37,37 @@ export function parseConfig(environment: NodeJS.ProcessEnv, flags: FlagTexts, wr
   const data = resolve(read.folder("data"));
   const config = {
     host: read.host("host"),
+    /** 0 takes any free port. */
     port: read.integer("port", { min: 0, max: 65_535 }),
+    /** The data folder, absolute. */
     data,
     database: read.database("database", join(data, "plants.db")),
+    /** Where metrics are served; undefined means nowhere. */
     metrics: read.address("metrics"),
-    ...(tracing.length > 0 ? { traces: undefined, tracesOff: tracing.join(" ") } : { traces }),
+    /** Where traces are sent, and what is traced; undefined means nothing is. */
+    traces: tracing.length > 0 ? undefined : traces,
+    /** What is wrong with their variables, for which there are none. They are meant for all programs of the machine. */
+    tracesOff: tracing.length > 0 ? tracing.join(" ") : undefined,
     log: read.oneOf("log", LOG_LEVELS),
     logChanges: read.oneOf("logChanges", CHANGE_LOGS),
     bodyBytesMax: read.integer("bodyBytesMax", { min: 1024, max: 64 * 1024 * 1024 }),
     connectionsMax: read.integer("connectionsMax", { min: 1, max: 1_000_000 }),
     queueMax: read.integer("queueMax", { min: 1, max: 1_000_000 }),
     queueWaitMs: read.integer("queueWaitMs", { min: 10, max: 60_000 }),
+    /** For each token, each address, and each address without a valid token; 0 means no limit. */
     tokenRequestsPerMinute: read.integer("tokenRequestsPerMinute", { min: 0, max: 1_000_000 }),
     addressRequestsPerMinute: read.integer("addressRequestsPerMinute", { min: 0, max: 1_000_000 }),
     refusedRequestsPerMinute: read.integer("refusedRequestsPerMinute", { min: 0, max: 1_000_000 }),
+    /** The proxies whose word on the client's address we trust; undefined means none. */
     trustedProxies: read.networks("trustedProxies"),
+    /** The header that they write it into. */
     trustedHeader: read.oneOf("trustedHeader", TRUSTED_HEADERS),
+    /** The origins of other pages that may use the service, as browsers send them. */
     origins: read.origins("origins"),
+    /** How long to report unready before the server stops listening, so that a load balancer notices. */
     drainDelayMs: read.integer("drainDelayMs", { min: 0, max: 60_000 }),
     drainMs: read.integer("drainMs", { min: 0, max: 60_000 }),
-  } satisfies Config & Record<SettingName, unknown>;
+  } as const satisfies Record<SettingName, unknown> & Record<string, unknown>;
   if (problems.length > 0) throw new ConfigError(problems, wrong?.command ?? "serve");
   return config;
 }
@@ -153,7 +131,7 @@ class SettingReader {
     return choice ?? choices[0]!;
   }
 
-  address(name: SettingName): Config["metrics"] {
+  address(name: SettingName): Address | undefined {
     const { text } = this.#find(name);
     if (text === "none") return undefined;
     const [, host = "", port = ""] = /^(\[[\da-f:.]+\]|[^\s:/]+):(\d{1,5})$/i.exec(text) ?? [];

@@ -39,20 +39,7 @@ type StartOptions = Pick<StoreOptions, "log" | "metrics" | "onFatal"> &
     web?: string;
   }>;
 
-export type Running = Readonly<{
-  url: string;
-  /** Where metrics are served, if they are. */
-  metricsUrl: string | undefined;
-  /** Where traces are sent, if they are. */
-  tracesUrl: string | undefined;
-  store: Store;
-  /** The file of the first token; undefined once that is no longer valid. */
-  tokenFile: string | undefined;
-  /** The first token; undefined unless this start created it. */
-  firstToken: string | undefined;
-  /** Reports unready, waits for a load balancer to notice, finishes running requests, then closes the store. */
-  stop(): Promise<void>;
-}>;
+export type Running = Awaited<ReturnType<typeof start>>;
 
 const WEB = fileURLToPath(new URL("../../dist/web", import.meta.url));
 
@@ -61,7 +48,7 @@ const MINUTE_MS = 60_000;
 const USAGE_STOP_MS_MAX = 300;
 
 /** Builds and starts the whole service. `stop` closes everything that it opens. */
-export async function start(config: Config, options: StartOptions): Promise<Running> {
+export async function start(config: Config, options: StartOptions) {
   const opened = new AsyncDisposableStack();
   try {
     return await open(config, options, opened);
@@ -72,7 +59,7 @@ export async function start(config: Config, options: StartOptions): Promise<Runn
 }
 
 /** Each part stands above those that need it. `opened`: what closes each of them, which is called from the last to the first. */
-async function open(config: Config, options: StartOptions, opened: AsyncDisposableStack): Promise<Running> {
+async function open(config: Config, options: StartOptions, opened: AsyncDisposableStack) {
   const { metrics, onFatal, socketFd, web = WEB } = options;
   const contract = loadContract();
   const files = loadStatic(web);
@@ -102,12 +89,17 @@ async function open(config: Config, options: StartOptions, opened: AsyncDisposab
   opened.defer(() => server.stop(config.drainMs));
   return {
     url: server.url,
+    /** Where traces are sent, if they are. */
     tracesUrl: config.traces?.url,
+    /** Where metrics are served, if they are. */
     metricsUrl: metricsServer && `${metricsServer.url}/metrics`,
     store,
+    /** The file of the first token; undefined once that is no longer valid. */
     tokenFile: first.file,
+    /** The first token; undefined unless this start created it. */
     firstToken: first.secret,
-    async stop() {
+    /** Reports unready, waits for a load balancer to notice, finishes running requests, then closes the store. */
+    async stop(): Promise<void> {
       isDraining = true;
       await sleep(config.drainDelayMs);
       await opened.disposeAsync();

@@ -45,17 +45,14 @@ export type ParameterSchema = Readonly<{
 /** What an operation accepts: nothing, one JSON text, or a stream of one of several media types. */
 type Body = Readonly<{ kind: "none" }> | JsonBody<unknown> | Readonly<{ kind: "stream"; types: readonly string[] }>;
 
-export type Contract = Readonly<{
-  operations: readonly Operation[];
-  /** The served interface, as JSON text. */
-  served: string;
-  /** The base interface, 1.0.0, as JSON text. */
-  base: string;
-}>;
+export type Contract = ReturnType<typeof loadContract>;
 
-/** Reads both contracts. The code that the service needs for the served one was generated from it beforehand. */
-export function loadContract(): Contract {
-  return { operations: OPERATIONS, served: readText("openapi.json"), base: readText("base-1.0.0.json") };
+/**
+ * Reads the served contract and the base one, 1.0.0, as JSON text. The code that the service needs for the served one was
+ * generated from it beforehand.
+ */
+export function loadContract() {
+  return { operations: OPERATIONS as readonly Operation[], served: readText("openapi.json"), base: readText("base-1.0.0.json") };
 }
 
 function readText(name: string): string {

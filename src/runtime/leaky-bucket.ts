@@ -1,17 +1,5 @@
-/** How often each owner may do something: so many times a minute, at once or spread out. */
-export type Rate = Readonly<{
-  perMinute: number;
-  /** Counts one more, if it is allowed. */
-  take(owner: string): Allowance;
-}>;
-
-export type Allowance = Readonly<{
-  isAllowed: boolean;
-  /** How many more may follow at once. */
-  remaining: number;
-  /** Seconds until all of them are allowed again; after a refusal, until the next one is. */
-  resetSeconds: number;
-}>;
+export type Rate = ReturnType<typeof createRate>;
+export type Allowance = ReturnType<Rate["take"]>;
 
 const MINUTE_MS = 60_000;
 
@@ -22,13 +10,17 @@ const MINUTE_MS = 60_000;
  */
 const OWNERS_MAX = 10_000;
 
-/** A leaky bucket for each owner, stored as the time at which it will be empty (GCRA: ITU-T I.371, annex A). */
-export function createRate(perMinute: number, now: () => number): Rate {
+/**
+ * How often each owner may do something: so many times a minute, at once or spread out. A leaky bucket for each owner,
+ * stored as the time at which it will be empty (GCRA: ITU-T I.371, annex A).
+ */
+export function createRate(perMinute: number, now: () => number) {
   const emptyAt = new Map<string, number>();
   const eachMs = MINUTE_MS / perMinute;
   return {
     perMinute,
-    take(owner) {
+    /** Counts one more, if it is allowed. */
+    take(owner: string) {
       const time = now();
       const level = Math.max(0, (emptyAt.get(owner) ?? 0) - time);
       emptyAt.delete(owner);
@@ -42,7 +34,9 @@ export function createRate(perMinute: number, now: () => number): Rate {
       const resetMs = isAllowed ? after : level + eachMs - MINUTE_MS;
       return {
         isAllowed,
+        /** How many more may follow at once. */
         remaining: Math.floor((MINUTE_MS - after) / eachMs + 1e-6),
+        /** Seconds until all of them are allowed again; after a refusal, until the next one is. */
         resetSeconds: Math.max(1, Math.ceil(resetMs / 1000)),
       };
     },

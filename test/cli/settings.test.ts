@@ -29,6 +29,7 @@ describe("the settings", () => {
       database: { kind: "sqlite", path: "/var/plants/plants.db" },
       metrics: undefined,
       traces: undefined,
+      tracesOff: undefined,
       log: "info",
       logChanges: "sum",
       bodyBytesMax: 65_536,

@@ -3,30 +3,10 @@ import { ByteQueue } from "../../runtime/byte-queue.ts";
 import { ChunkedDecoder } from "./chunked.ts";
 import type { Framing } from "./head.ts";
 
-/**
- * The body of a request while it arrives. It can be read once. Rejects with `incomplete_body` when it breaks off, with
- * `malformed_request` when its chunks are invalid.
- */
-export type Body = Readonly<{
-  /** The whole body, if all of it has arrived. */
-  whole(): Uint8Array | undefined;
-  /** Its pieces. The sender waits while nobody reads them. */
-  [Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, void>;
-}>;
+export type IncomingBody = WholeBody | ArrivingBody;
 
-/** The same body, as the connection sees it. */
-export type IncomingBody = Body &
-  Readonly<{
-    /** Takes received bytes. Returns those after the body. */
-    feed(bytes: Uint8Array): Uint8Array;
-    /** Nobody reads it any more: what still arrives is dropped. */
-    discard(): void;
-    /** No more of it will arrive. */
-    fail(code: "incomplete_body"): void;
-    isComplete(): boolean;
-    /** Whether the rest can be dropped, to keep the connection: it is short, and it is certain that it will come. */
-    isDroppable(): boolean;
-  }>;
+/** The same, as the reader of a request sees it. */
+export type Body = Pick<IncomingBody, "whole" | typeof Symbol.asyncIterator>;
 
 type BodyOptions = Readonly<{
   framing: Framing;
@@ -47,7 +27,7 @@ const SHORT_BYTES_MAX = 65_536;
 const NOTHING: Uint8Array = new Uint8Array();
 
 /** A body that has arrived completely, as most have: a class, because each request has one. */
-export class WholeBody implements IncomingBody {
+export class WholeBody {
   readonly #bytes: Uint8Array;
 
   constructor(bytes: Uint8Array) {
@@ -68,7 +48,7 @@ export class WholeBody implements IncomingBody {
 
   discard(): void {}
 
-  fail(): void {}
+  fail(_code: "incomplete_body"): void {}
 
   isComplete(): boolean {
     return true;
@@ -79,8 +59,11 @@ export class WholeBody implements IncomingBody {
   }
 }
 
-/** A body whose end has not arrived yet. */
-export class ArrivingBody implements IncomingBody {
+/**
+ * A body whose end has not arrived yet. It can be read once. Rejects with `incomplete_body` when it breaks off, with
+ * `malformed_request` when its chunks are invalid.
+ */
+export class ArrivingBody {
   readonly #options: BodyOptions;
   readonly #queue = new ByteQueue();
   readonly #decoder: ChunkedDecoder | undefined;
@@ -104,12 +87,16 @@ export class ArrivingBody implements IncomingBody {
     return this.#decoder ? this.#decoder.isDone() : this.#rest === 0;
   }
 
-  // A client that was not told to send the body may or may not send it, and a body cannot be told from the next request.
-  // The rest of a chunked body has no known length.
+  /**
+   * Whether the rest can be dropped, to keep the connection: it is short, and it is certain that it will come. A client
+   * that was not told to send the body may or may not send it, and a body cannot be told from the next request. The rest
+   * of a chunked body has no known length.
+   */
   isDroppable(): boolean {
     return !this.#failure && (this.isComplete() || (!this.#isContinueDue && this.#rest <= SHORT_BYTES_MAX));
   }
 
+  /** Takes received bytes. Returns those after the body. */
   feed(bytes: Uint8Array): Uint8Array {
     if (this.#failure) return NOTHING;
     try {
@@ -123,21 +110,25 @@ export class ArrivingBody implements IncomingBody {
     }
   }
 
+  /** Nobody reads it any more: what still arrives is dropped. */
   discard(): void {
     this.#isDropping = true;
     this.#take();
   }
 
+  /** No more of it will arrive. */
   fail(code: "incomplete_body"): void {
     if (this.isComplete()) return;
     this.#failure ??= new PlantStoreError(code);
     this.#signal();
   }
 
+  /** The whole body, if all of it has arrived. */
   whole(): Uint8Array | undefined {
     return this.isComplete() ? this.#take() : undefined;
   }
 
+  /** Its pieces. The sender waits while nobody reads them. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, void> {
     if (this.#isContinueDue && this.#receivedBytes === 0 && !this.isComplete()) {
       this.#isContinueDue = false;
