@@ -1,21 +1,17 @@
 // Packs the whole service into one file that needs nothing else on the machine: it contains the runtime, the contracts
 // and the pages.
 // `npm run build:exe` writes dist/plant-store for the system it runs on, `npm run release` one for each platform.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { buildWeb } from "../web/build.ts";
-
-const PROJECT = fileURLToPath(new URL("..", import.meta.url));
+import { withFolder } from "./release/archive.ts";
+import { PROJECT } from "./release/project.ts";
 
 /** A system to build for: its name for Bun, and the path of a runtime for it. */
 type Target = Readonly<{ name: Bun.Build.CompileTarget; runtime: string }>;
 
 /** Builds it for the system that this runs on, unless another is given. */
 export async function buildExecutable(path: string, target?: Target): Promise<void> {
-  const staged = mkdtempSync(join(tmpdir(), "plant-store-executable-"));
-  try {
+  await withFolder(async (staged) => {
     await buildWeb(join(staged, "dist/web"));
     await Bun.build({
       entrypoints: ["src/main.ts", "src/store/sqlite/engine/worker.ts"].map((name) => join(PROJECT, name)),
@@ -37,9 +33,7 @@ export async function buildExecutable(path: string, target?: Target): Promise<vo
         autoloadBunfig: false,
       },
     });
-  } finally {
-    rmSync(staged, { recursive: true });
-  }
+  });
 }
 
 if (import.meta.main) {

@@ -2,12 +2,10 @@
 // mdoc(7). `npm run build:man` writes dist/plant-store.1.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import { createCommandLine } from "../src/cli/command-line.ts";
 import { SETTINGS } from "../src/app/settings.ts";
-
-const PROJECT = fileURLToPath(new URL("..", import.meta.url));
+import { PROJECT } from "./release/project.ts";
 
 /** Sections of the reference that are no part of the page. */
 const LEFT_OUT = ["Commands"];

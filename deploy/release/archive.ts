@@ -1,9 +1,20 @@
 // Folders and archives whose bytes follow from their content alone: no time, user, umask or order of this machine.
 import { spawnSync } from "node:child_process";
-import { chmodSync, copyFileSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
+
+/** Runs `work` with a new folder, which is removed at the end. */
+export async function withFolder<Result>(work: (folder: string) => Promise<Result> | Result): Promise<Result> {
+  const folder = mkdtempSync(join(tmpdir(), "plant-store-release-"));
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
 
 /** What is in a file, or which file to copy; everybody may read it unless its mode says otherwise. */
 type TreeFile = Readonly<{ mode?: number }> & (Readonly<{ content: string | Uint8Array }> | Readonly<{ copyOf: string }>);

@@ -1,11 +1,10 @@
 // A package for Debian and its relatives: the executable, units of systemd, documents, and scripts that make the user.
 import { createHash } from "node:crypto";
-import { globSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { globSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { makeManual } from "../manual.ts";
-import { run, writeTree } from "./archive.ts";
+import { run, withFolder, writeTree } from "./archive.ts";
 import type { Tree } from "./archive.ts";
 import { licencesText } from "./licences.ts";
 import type { Architecture } from "./platforms.ts";
@@ -20,8 +19,7 @@ const DOCUMENTS_FOLDER = "usr/share/doc/plant-store";
 
 /** Makes `plant-store_VERSION_ARCHITECTURE.deb` in the folder. */
 export async function makeDebianPackage({ executable, architecture, epoch, folder }: PackageOptions): Promise<void> {
-  const staged = mkdtempSync(join(tmpdir(), "plant-store-debian-"));
-  try {
+  await withFolder(async (staged) => {
     const files = await filesOf(executable, epoch);
     writeTree(staged, files, epoch);
     writeTree(staged, controlOf(staged, Object.keys(files), architecture), epoch);
@@ -29,9 +27,7 @@ export async function makeDebianPackage({ executable, architecture, epoch, folde
     const flags = ["--root-owner-group", "--uniform-compression", "-Zgzip", "-z6"];
     const path = join(folder, `plant-store_${VERSION}_${architecture}.deb`);
     run("dpkg-deb", [...flags, "--build", staged, path], { SOURCE_DATE_EPOCH: String(epoch) });
-  } finally {
-    rmSync(staged, { recursive: true });
-  }
+  });
 }
 
 async function filesOf(executable: string, epoch: number): Promise<Tree> {

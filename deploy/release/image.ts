@@ -1,10 +1,9 @@
 // An image for containers, of the executable and the few libraries that it needs, without an engine to build it. The
 // archive is a layout of OCI (github.com/opencontainers/image-spec) that has the manifest of Docker beside it, so both read it.
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
-import { appendToTar, compress, writeTree } from "./archive.ts";
+import { appendToTar, compress, withFolder, writeTree } from "./archive.ts";
 import type { Tree } from "./archive.ts";
 import { licencesText } from "./licences.ts";
 import type { Architecture } from "./platforms.ts";
@@ -37,17 +36,14 @@ const NAMES = ["libc.so.6", "libdl.so.2", "libm.so.6", "libpthread.so.0"] as con
 
 /** Makes `plant-store-VERSION-image-ARCHITECTURE.tar` in the folder. */
 export async function makeImage({ executable, architecture, epoch, folder }: ImageOptions): Promise<void> {
-  const staged = mkdtempSync(join(tmpdir(), "plant-store-image-"));
-  try {
+  await withFolder(async (staged) => {
     const layer = layerOf(staged, { executable, architecture, epoch });
     const layout = layoutOf(layer, await compress(layer), { architecture, epoch });
     writeTree(join(staged, "layout"), layout, epoch);
     const path = join(folder, `plant-store-${VERSION}-image-${architecture}.tar`);
     rmSync(path, { force: true });
     appendToTar(path, { folder: join(staged, "layout"), names: ["."], epoch });
-  } finally {
-    rmSync(staged, { recursive: true });
-  }
+  });
 }
 
 /** The whole file system, as a tar. */
@@ -95,7 +91,10 @@ function layoutOf(layer: Buffer, packed: Buffer, { architecture, epoch }: Made):
     return { mediaType: `application/vnd.oci.image.${type}`, digest, size: Buffer.byteLength(content) };
   }
   const parts = { config: blob("config.v1+json", configOf(layer, { architecture, epoch })), layers: [blob("layer.v1.tar+gzip", packed)] };
-  const manifest = blob("manifest.v1+json", json({ schemaVersion: 2, mediaType: "application/vnd.oci.image.manifest.v1+json", ...parts }));
+  const manifest = blob(
+    "manifest.v1+json",
+    JSON.stringify({ schemaVersion: 2, mediaType: "application/vnd.oci.image.manifest.v1+json", ...parts }),
+  );
   const named = {
     ...manifest,
     platform: { architecture, os: "linux" },
@@ -108,9 +107,11 @@ function layoutOf(layer: Buffer, packed: Buffer, { architecture, epoch }: Made):
   };
   return {
     ...blobs,
-    "oci-layout": { content: json({ imageLayoutVersion: "1.0.0" }) },
-    "index.json": { content: json({ schemaVersion: 2, mediaType: "application/vnd.oci.image.index.v1+json", manifests: [named] }) },
-    "manifest.json": { content: json([forDocker]) },
+    "oci-layout": { content: JSON.stringify({ imageLayoutVersion: "1.0.0" }) },
+    "index.json": {
+      content: JSON.stringify({ schemaVersion: 2, mediaType: "application/vnd.oci.image.index.v1+json", manifests: [named] }),
+    },
+    "manifest.json": { content: JSON.stringify([forDocker]) },
   };
 }
 
@@ -122,7 +123,7 @@ function configOf(layer: Buffer, { architecture, epoch }: Made): string {
     "org.opencontainers.image.version": VERSION,
     "org.opencontainers.image.licenses": "MIT",
   };
-  return json({
+  return JSON.stringify({
     created,
     architecture,
     os: "linux",
@@ -139,10 +140,6 @@ function configOf(layer: Buffer, { architecture, epoch }: Made): string {
     rootfs: { type: "layers", diff_ids: [digestOf(layer)] },
     history: [{ created, created_by: "npm run release" }],
   });
-}
-
-function json(value: unknown): string {
-  return JSON.stringify(value);
 }
 
 function digestOf(content: string | Uint8Array): string {

@@ -28,7 +28,7 @@ async function release(names: readonly string[]): Promise<void> {
   const key = process.env["RELEASE_KEY_FILE"];
   const epoch = epochOf();
   const notes = releaseNotes({ isSigned: key !== undefined });
-  if (key !== undefined) trySigning(key);
+  if (key !== undefined) await trySigning(key);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   await makeRelease({ folder, epoch, platforms, notes });

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildExecutable } from "../executable.ts";
-import { appendToTar, compress, run, writeTree } from "./archive.ts";
+import { appendToTar, compress, run, withFolder, writeTree } from "./archive.ts";
 import { billOfMaterials } from "./bill-of-materials.ts";
 import { makeDebianPackage } from "./debian-package.ts";
 import { makeImage } from "./image.ts";
@@ -41,8 +40,7 @@ export async function makeRelease({ folder, epoch, platforms, notes }: ReleaseOp
 
 /** All that runs on one platform. */
 async function makeFor(platform: PlatformName, { folder, epoch }: Pick<ReleaseOptions, "folder" | "epoch">): Promise<void> {
-  const staged = mkdtempSync(join(tmpdir(), "plant-store-release-"));
-  try {
+  await withFolder(async (staged) => {
     const { target } = PLATFORMS[platform];
     const name = `plant-store-${VERSION}-${platform}`;
     const program = platform === "windows-x64" ? "plant-store.exe" : "plant-store";
@@ -60,9 +58,7 @@ async function makeFor(platform: PlatformName, { folder, epoch }: Pick<ReleaseOp
     if (architecture === undefined) return;
     await makeDebianPackage({ executable, architecture, epoch, folder });
     await makeImage({ executable, architecture, epoch, folder });
-  } finally {
-    rmSync(staged, { recursive: true });
-  }
+  });
 }
 
 function sumOf(path: string): string {

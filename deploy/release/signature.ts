@@ -1,8 +1,7 @@
 // The signature of a release: one over its sums, which holds for all of its files. Made and checked by minisign.
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { run } from "./archive.ts";
+import { run, withFolder } from "./archive.ts";
 import { PROJECT, VERSION } from "./project.ts";
 import { SUMS } from "./release.ts";
 
@@ -20,12 +19,9 @@ export function sign({ folder, key, publicKey = PUBLIC_KEY }: SignOptions): void
 }
 
 /** Throws if a release could not be signed with this key, or users would not take it. */
-export function trySigning(key: string): void {
-  const folder = mkdtempSync(join(tmpdir(), "plant-store-signature-"));
-  try {
+export async function trySigning(key: string): Promise<void> {
+  await withFolder((folder) => {
     writeFileSync(join(folder, SUMS), "");
     sign({ folder, key });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  });
 }
