@@ -111,6 +111,11 @@ async function page({ request }: TestService, headers: Record<string, string> = 
   return response;
 }
 
+/** The lines of the log about limits that were hit. */
+function hitsOf({ logged }: TestService): ReadonlyArray<Readonly<Record<string, unknown>>> {
+  return logged.filter((line) => line.includes("limit_hit")).map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
 function fieldsOf({ status, headers }: Response): unknown[] {
   return [status, headers.get("ratelimit-policy"), headers.get("ratelimit"), headers.get("retry-after")];
 }
@@ -153,9 +158,7 @@ describe("a limit of requests", () => {
       expect([free.status === 429, free.headers.get("ratelimit")]).toEqual([false, null]);
     }
     await page(service);
-    const lines = service.logged.filter((line) => line.includes("limit_hit"));
-    expect(lines).toHaveLength(1);
-    expect(JSON.parse(lines[0]!)).toMatchObject({ kind: "token", principal: "first", address: "127.0.0.1" });
+    expect(hitsOf(service)).toMatchObject([{ kind: "token", principal: "first", address: "127.0.0.1" }]);
   });
 
   it("counts forbidden requests of a token too, and logs each of a hundred owners, and the others together, in lines that add up", async () => {
@@ -180,7 +183,7 @@ describe("a limit of requests", () => {
     for (let at = 0; at < 240; at += 1)
       await service.request("/plants", { headers: { authorization: "Bearer plant_wrong", "x-forwarded-for": `192.0.2.${at >> 1}` } });
     await service.stop();
-    const lines = service.logged.filter((line) => line.includes("limit_hit")).map((line) => JSON.parse(line) as Record<string, unknown>);
+    const lines = hitsOf(service);
     const sumOf = (kind: string) => lines.reduce((sum, line) => sum + (line["kind"] === kind ? Number(line["requests"]) : 0), 0);
     expect([sumOf("token"), sumOf("refused")]).toEqual([6, 120]);
     expect(new Set(lines.filter(({ kind }) => kind === "token").map(({ principal }) => principal))).toEqual(
@@ -206,11 +209,7 @@ describe("a limit of requests", () => {
     stop.abort();
     await Promise.all(running);
     await service.stop();
-    const lines = service.logged.filter((line) => line.includes("limit_hit")).map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(lines.map(({ kind, principal, requests }) => [kind, principal, requests])).toEqual([
-      ["overload", "first", 1],
-      ["overload", "first", 2],
-    ]);
+    expect(hitsOf(service)).toMatchObject([1, 2].map((requests) => ({ kind: "overload", principal: "first", requests })));
   });
 
   it("of refused requests turns 401 into 429, and never keeps out a valid token from the same address", async () => {
@@ -244,13 +243,9 @@ describe("a limit of requests", () => {
       expect((await page(service, { ...wrong, [other]: disguise[other] })).status).toBe(401);
       expect((await page(service, { ...wrong, [other]: fresh[other] })).status).toBe(429);
       // Several lines are one list.
-      const lines: [string, string][] = [
-        [written, disguise[written]],
-        [written, client[written]],
-      ];
-      const { text } = await sendRaw(service.url, [
-        `GET /plants HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer plant_wrong\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}Connection: close\r\n\r\n`,
-      ]);
+      const lines = [disguise, client].map((fields) => `${written}: ${fields[written]}\r\n`).join("");
+      const head = `GET /plants HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer plant_wrong\r\n${lines}Connection: close\r\n\r\n`;
+      const { text } = await sendRaw(service.url, [head]);
       expect(text).toStartWith("HTTP/1.1 429 ");
     }
   });
@@ -279,10 +274,6 @@ describe("a limit of requests", () => {
       for (const address of addresses) statuses.push((await page(service, { ...sent, "x-forwarded-for": address })).status);
       expect(statuses).toEqual([status, status, 429, status]);
     }
-    const hits = service.logged.filter((line) => line.includes("limit_hit")).map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(hits.map(({ kind, address }) => [kind, address])).toEqual([
-      ["address", "2001:db8::3"],
-      ["refused", "2001:db8::3"],
-    ]);
+    expect(hitsOf(service)).toMatchObject(["address", "refused"].map((kind) => ({ kind, address: "2001:db8::3" })));
   });
 });

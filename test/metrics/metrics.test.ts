@@ -1,14 +1,15 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "bun:test";
+import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { OPERATIONS } from "../../contract/generated/operations.ts";
 import { createLog } from "../../src/runtime/log.ts";
 import { createMetrics } from "../../src/runtime/metrics.ts";
 import { createMetricsApp, OPEN_METRICS, PROMETHEUS_TEXT } from "../../src/http/metrics.ts";
 import { HttpServer } from "../../src/http/server.ts";
 import { findFreePort } from "../support/port.ts";
-import { findProgram, needs } from "../support/program.ts";
-import { ENGINES } from "../support/engines.ts";
+import { needs } from "../support/program.ts";
+import { promtool } from "../support/prometheus/prometheus.ts";
+import { ENGINES, flagsOf } from "../support/engines.ts";
 import { rejectionOf } from "../support/rejection.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
@@ -34,11 +35,12 @@ function valueOf(text: string, sample: string): number {
   return line === undefined ? 0 : Number(line.slice(sample.length + 1));
 }
 
-/** What Prometheus' own tool says about the text, and how it ended. */
-async function promtool(text: string): Promise<{ said: string; code: number }> {
-  const tool = Bun.spawn([findProgram("promtool"), "check", "metrics"], { stdin: new Blob([text]), stdout: "pipe", stderr: "pipe" });
-  const said = (await new Response(tool.stdout).text()) + (await new Response(tool.stderr).text());
-  return { said, code: await tool.exited };
+/** By how much samples have grown while something was done. */
+async function grownBy(service: TestService, work: () => Promise<unknown>): Promise<(sample: string) => number> {
+  const before = await read(service);
+  await work();
+  const after = await read(service);
+  return (sample) => valueOf(after, sample) - valueOf(before, sample);
 }
 
 for (const { engine, openFlags } of ENGINES) {
@@ -51,7 +53,7 @@ for (const { engine, openFlags } of ENGINES) {
     afterAll(() => service.stop());
 
     needs("promtool").it("are valid for Prometheus' own tool", async () => {
-      expect(await promtool(await read(service))).toEqual({ said: "", code: 0 });
+      expect(await promtool(["check", "metrics"], await read(service))).toEqual({ said: "", code: 0 });
     });
 
     it("are all in docs/reference/metrics.md", async () => {
@@ -61,15 +63,10 @@ for (const { engine, openFlags } of ENGINES) {
     });
 
     it("count each create by its outcome, and the requests by operation and status", async () => {
-      const before = await read(service);
-      await service.post('{"id":1,"name":"Rose"}');
-      await service.post('{"id":1,"name":"Rose"}');
-      await service.post('{"id":1,"name":"Lily"}');
-      const after = await read(service);
-      const grown = (sample: string) => valueOf(after, sample) - valueOf(before, sample);
-      expect(grown('plant_store_creates_total{outcome="created"}')).toBe(1);
-      expect(grown('plant_store_creates_total{outcome="same"}')).toBe(1);
-      expect(grown('plant_store_creates_total{outcome="in_use"}')).toBe(1);
+      const grown = await grownBy(service, async () => {
+        for (const name of ["Rose", "Rose", "Lily"]) await service.post(`{"id":1,"name":"${name}"}`);
+      });
+      for (const outcome of ["created", "same", "in_use"]) expect(grown(`plant_store_creates_total{outcome="${outcome}"}`)).toBe(1);
       expect(grown('plant_store_http_request_duration_seconds_count{operation="createPlant",status="200"}')).toBe(2);
       expect(grown('plant_store_http_request_duration_seconds_count{operation="createPlant",status="409"}')).toBe(1);
       expect(grown('plant_store_http_errors_total{code="id_in_use"}')).toBe(1);
@@ -78,21 +75,17 @@ for (const { engine, openFlags } of ENGINES) {
     });
 
     it("count refused tokens by the reason", async () => {
-      const before = await read(service);
-      await fetch(`${service.url}/plants`);
-      await service.request("/plants", { headers: { authorization: "Bearer no-token" } });
-      const after = await read(service);
-      for (const code of ["missing_token", "invalid_token"]) {
-        const sample = `plant_store_http_errors_total{code="${code}"}`;
-        expect(valueOf(after, sample) - valueOf(before, sample)).toBe(1);
-      }
+      const grown = await grownBy(service, async () => {
+        await fetch(`${service.url}/plants`);
+        await service.request("/plants", { headers: { authorization: "Bearer no-token" } });
+      });
+      for (const code of ["missing_token", "invalid_token"]) expect(grown(`plant_store_http_errors_total{code="${code}"}`)).toBe(1);
     });
 
     it("tell when the last backup was made, and 0 before the first", async () => {
       const moment = async () => valueOf(await read(service), "plant_store_last_backup_timestamp_seconds");
       expect(await moment()).toBe(0);
-      const flags = Object.entries(place).flatMap(([name, value]) => [`--${name}`, value]);
-      const words = ["backup", join(temporaryFolder(), "all.gz"), ...flags, "--json"];
+      const words = ["backup", join(temporaryFolder(), "all.gz"), ...flagsOf(place), "--json"];
       for (let times = 0; times < 2; times += 1) {
         const { stdout, stderr } = await runCommand([...words, "--force"]);
         expect(stderr).toBe("");
@@ -128,104 +121,90 @@ it("docs/reference/metrics.md explains no metric that no engine has", () => {
 });
 
 describe("the address of the metrics", () => {
+  let service: TestService;
+  beforeAll(async () => (service = await startTestService(METRICS)));
+  afterAll(() => service.stop());
+
   it("is none by default, and the main address has no metrics", async () => {
-    const service = await startTestService();
-    expect(service.metricsUrl).toBeUndefined();
-    expect((await service.request("/metrics")).status).toBe(404);
-    await service.stop();
+    const other = await startTestService();
+    expect(other.metricsUrl).toBeUndefined();
+    expect((await other.request("/metrics")).status).toBe(404);
+    await other.stop();
   });
 
   it("serves nothing but the metrics", async () => {
-    const service = await startTestService(METRICS);
     const base = service.metricsUrl!.replace("/metrics", "");
-    const statuses = await Promise.all(
-      ["/plants", "/", "/livez", "/docs"].map(
-        async (path) => (await fetch(base + path, { headers: { authorization: `Bearer ${service.token}` } })).status,
-      ),
-    );
-    expect(statuses).toEqual([404, 404, 404, 404]);
+    const headers = { authorization: `Bearer ${service.token}` };
+    for (const path of ["/plants", "/", "/livez", "/docs"]) expect((await fetch(base + path, { headers })).status).toBe(404);
     const posted = await fetch(service.metricsUrl!, { method: "POST", body: "x" });
     expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
-    await service.stop();
   });
 
   it("answers in OpenMetrics to those who ask for it, else in Prometheus' text", async () => {
-    const service = await startTestService(METRICS);
     const ask = (accept: string) => fetch(service.metricsUrl!, { headers: { accept } });
     const open = await ask("application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.2");
     const plain = await ask("text/html");
     expect([open, plain].map(({ headers }) => headers.get("content-type"))).toEqual([OPEN_METRICS.type, PROMETHEUS_TEXT.type]);
     expect(await open.text()).toEndWith("\n# EOF\n");
     expect(await plain.text()).not.toContain("# EOF");
-    await service.stop();
   });
 
   it("that another program has is refused with the name of its setting", async () => {
-    const service = await startTestService(METRICS);
     const taken = new URL(service.metricsUrl!).host;
     expect(String(await rejectionOf(startTestService({ metrics: taken })))).toContain("choose another port with --metrics");
-    await service.stop();
   });
-});
 
-describe("a start that fails", () => {
-  it("leaves no address of the metrics behind", async () => {
-    const first = await startTestService();
+  it("is left behind by no start that fails", async () => {
     const metrics = `127.0.0.1:${await findFreePort()}`;
-    const taken = { metrics, port: new URL(first.url).port };
+    const taken = { metrics, port: new URL(service.url).port };
     expect(String(await rejectionOf(startTestService(taken)))).toContain("choose another port with --port");
     expect(await rejectionOf(fetch(`http://${metrics}/metrics`))).toBeInstanceOf(Error);
-    await first.stop();
   });
 });
 
-describe("many who ask at once", () => {
-  it("share one look", async () => {
-    const metrics = createMetrics();
-    let looks = 0;
-    metrics.gauge({ name: "plant_store_looks", help: "Looks." }, async () => {
-      await Bun.sleep(100);
-      return (looks += 1);
-    });
-    const log = createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now });
-    const server = new HttpServer({
-      host: "127.0.0.1",
-      port: 0,
-      portFlag: "--metrics",
-      connectionsMax: 32,
-      ...createMetricsApp(metrics, log),
-      log,
-    });
-    const ask = async () => (await fetch(`${server.url}/metrics`)).text();
-    const texts = await Promise.all(Array.from({ length: 16 }, ask));
-    expect(new Set(texts).size).toBe(1);
-    expect(await ask()).toContain("plant_store_looks 2\n");
-    await server.stop(0);
+it("many who ask at once share one look", async () => {
+  const metrics = createMetrics();
+  let looks = 0;
+  metrics.gauge({ name: "plant_store_looks", help: "Looks." }, async () => {
+    await Bun.sleep(100);
+    return (looks += 1);
   });
+  const log = createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now });
+  const server = new HttpServer({
+    host: "127.0.0.1",
+    port: 0,
+    portFlag: "--metrics",
+    connectionsMax: 32,
+    ...createMetricsApp(metrics, log),
+    log,
+  });
+  const ask = async () => (await fetch(`${server.url}/metrics`)).text();
+  const texts = await Promise.all(Array.from({ length: 16 }, ask));
+  expect(new Set(texts).size).toBe(1);
+  expect(await ask()).toContain("plant_store_looks 2\n");
+  await server.stop(0);
 });
 
-describe("what runs", () => {
-  it("is counted while an export and an import are under way, and no longer", async () => {
-    const service = await startTestService(METRICS);
-    for (let id = 1; id <= 300; id += 1) await service.post(`{"id":${id},"name":"${"x".repeat(60_000)}"}`);
-    const running = async (kind: string) => valueOf(await read(service), `plant_store_running{kind="${kind}"}`);
-    const exported = await service.request("/plants/export");
-    expect(await running("export")).toBe(1);
-    await exported.body!.cancel();
-    const pieces = new TransformStream<Uint8Array, Uint8Array>();
-    const writer = pieces.writable.getWriter();
-    const imported = service.request("/plants/import", {
-      method: "POST",
-      body: pieces.readable,
-      headers: { "content-type": "application/x-ndjson" },
-    });
-    await writer.write(new TextEncoder().encode('{"id":1000,"name":"Fern"}\n'));
-    await until("an import runs", async () => (await running("import")) === 1);
-    await writer.close();
-    expect((await imported).status).toBe(200);
-    await until("nothing runs", async () => (await running("export")) + (await running("import")) === 0);
-    await service.stop();
+it("what runs is counted while an export and an import are under way, and no longer", async () => {
+  const service = await startTestService(METRICS);
+  for (let id = 1; id <= 300; id += 1) await service.post(`{"id":${id},"name":"${"x".repeat(60_000)}"}`);
+  const running = async (kind: string) => valueOf(await read(service), `plant_store_running{kind="${kind}"}`);
+  const exported = await service.request("/plants/export");
+  expect(await running("export")).toBe(1);
+  await exported.body!.cancel();
+  const pieces = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = pieces.writable.getWriter();
+  const imported = service.request("/plants/import", {
+    method: "POST",
+    body: pieces.readable,
+    headers: { "content-type": "application/x-ndjson" },
   });
+  await writer.write(new TextEncoder().encode('{"id":1000,"name":"Fern"}\n'));
+  await until("an import runs", async () => (await running("import")) === 1);
+  await writer.close();
+  expect((await imported).status).toBe(200);
+  await until("nothing runs", async () => (await running("export")) + (await running("import")) === 0);
+  await service.stop();
 });
 
 describe("a set of metrics", () => {

@@ -6,10 +6,10 @@ import { OPERATIONS } from "../../contract/generated/operations.ts";
 import { CHECKPOINT_OFTEN, plantBugs } from "../support/plant-bugs.ts";
 import { ENGINES } from "../support/engines.ts";
 import { PROJECT } from "../support/process.ts";
-import { findProgram, needs } from "../support/program.ts";
+import { needs } from "../support/program.ts";
 import { CASES, HARMLESS, HEALTHY } from "../support/prometheus/alert-cases.ts";
 import { DASHBOARD_QUERIES, RULES, RULES_FILE } from "../support/prometheus/deployed.ts";
-import { startPrometheus } from "../support/prometheus/prometheus.ts";
+import { promtool, startPrometheus } from "../support/prometheus/prometheus.ts";
 import { findNamed, readLabels } from "../support/prometheus/query.ts";
 import { killServices, startOn } from "../support/service-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -17,18 +17,12 @@ import { askUntil } from "../support/until.ts";
 
 afterAll(killServices);
 
-async function promtool(...words: readonly string[]): Promise<{ said: string; code: number }> {
-  const tool = Bun.spawn([findProgram("promtool"), ...words], { stdout: "pipe", stderr: "pipe" });
-  const said = (await new Response(tool.stdout).text()) + (await new Response(tool.stderr).text());
-  return { said, code: await tool.exited };
-}
-
 needs("promtool").it("the rules and the example of a configuration are valid for Prometheus' own tool", async () => {
   for (const words of [
     ["rules", RULES_FILE],
     ["config", join(PROJECT, "deploy/prometheus/prometheus.yaml")],
   ]) {
-    const { said, code } = await promtool("check", ...words);
+    const { said, code } = await promtool(["check", ...words]);
     expect([code, said]).toEqual([0, expect.not.stringMatching(/FAILED|duplicate/)]);
   }
 });
@@ -71,7 +65,7 @@ needs("promtool").it(
     ];
     const path = join(temporaryFolder(), "test.json");
     writeFileSync(path, JSON.stringify({ rule_files: [RULES_FILE], evaluation_interval: "1m", tests }));
-    expect(await promtool("test", "rules", path)).toEqual({ said: expect.stringContaining("SUCCESS"), code: 0 });
+    expect(await promtool(["test", "rules", path])).toEqual({ said: expect.stringContaining("SUCCESS"), code: 0 });
   },
 );
 

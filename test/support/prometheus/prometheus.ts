@@ -21,6 +21,13 @@ export type Prometheus = Readonly<{
   stop(): Promise<void>;
 }>;
 
+/** What Prometheus' own tool says, and how it ended. */
+export async function promtool(words: readonly string[], input = ""): Promise<Readonly<{ said: string; code: number }>> {
+  const tool = Bun.spawn([findProgram("promtool"), ...words], { stdin: new Blob([input]), stdout: "pipe", stderr: "pipe" });
+  const said = (await new Response(tool.stdout).text()) + (await new Response(tool.stderr).text());
+  return { said, code: await tool.exited };
+}
+
 const SCRAPE_MS = 500;
 /** A service may need two seconds for its metrics while its database is away. */
 const SCRAPE_MS_PATIENT = 2500;
