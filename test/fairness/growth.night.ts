@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "bun:test";
 import { ENGINES } from "../support/engines.ts";
-import { judge, tableLine } from "../support/growth/growth.ts";
+import { judge } from "../support/growth/growth.ts";
 import { openRequests } from "../support/growth/requests.ts";
 import { WORKS } from "../support/growth/works.ts";
 import { tell } from "../support/run-form.ts";
@@ -12,8 +12,8 @@ for (const { where, inputs } of [{ where: "", inputs: WORKS }, ...asked])
   describe(`doubling any text takes at most three times the work${where}, and at its largest it keeps the loop for 50 ms at most, for`, () => {
     for (const input of inputs)
       it(`${input.what} of ${input.bytes} bytes`, async () => {
-        const verdict = await judge(input);
-        tell(`growth${where}`, tableLine(input, verdict));
-        expect(verdict.faults).toEqual([]);
+        const { growths, longest, faults } = await judge(input);
+        tell(`growth${where}: ${input.what} of ${input.bytes} bytes`, { growths, longest });
+        expect(faults).toEqual([]);
       });
   });

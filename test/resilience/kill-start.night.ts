@@ -89,7 +89,7 @@ it("kill -9 in the very first start, again and again, leaves a folder on which t
     readyMsMax = Math.max(readyMsMax, Math.round(readyMs));
   }
   expect(readyMsMax).toBeLessThan(READY_MS_MAX);
-  tell("kill -9 in the first start", `${FOLDERS * KILLS_EACH} kills on ${FOLDERS} folders; then ready within ${readyMsMax} ms`);
+  tell("kill -9 in the first start", { FOLDERS, KILLS_EACH, readyMsMax });
 });
 
 /** Makes a folder equal to the full one, without an index of names. */
@@ -115,10 +115,7 @@ describe("kill -9 in a start with plants only in the WAL and without the index o
       }
       expect(ready).toBeLessThan(KILLS);
       const readyMs = await expectWhole(data);
-      tell(
-        "kill -9 while starting",
-        `${KILLS} kills, ${what}, ${KILLS - ready} before it was ready; then ready after ${readyMs} ms, 0 lost`,
-      );
+      tell("kill -9 while starting", { KILLS, what, ready, readyMs });
     });
 });
 
@@ -163,8 +160,5 @@ it(`kill -9 in a start that brings an older store to the newest schema, ${KILLS}
   makeOld(data);
   const readyMs = await expectWhole(data);
   expect(readSchema(data)).toBe(NEW);
-  tell(
-    "kill -9 while migrating",
-    `${KILLS} kills, ${olds} left the old schema and ${KILLS - olds} the new; ready after ${readyMs} ms, 0 lost`,
-  );
+  tell("kill -9 while migrating", { KILLS, olds, readyMs });
 });

@@ -119,14 +119,6 @@ function figuresOf(rounds: readonly Round[], factor: number) {
   };
 }
 
-function tellFigures(rounds: readonly Round[], factor: number): void {
-  const { peak, goodput, p99Ms, calmP99Ms, memory, refused, refusedP99Ms, turnedAway } = figuresOf(rounds, factor);
-  tell(
-    `overload, ${factor} times capacity`,
-    `${rounds.length} rounds, peak ${Math.round(peak)}/s, goodput ${goodput.toFixed(2)} of it, p99 of the accepted ${p99Ms.toFixed(1)} ms (${calmP99Ms.toFixed(1)} ms at 0.8 of capacity), memory ${memory.toFixed(2)} times, refused ${Math.round(refused)}/s after ${Math.round(refusedP99Ms)} ms (p99), turned away by clients ${Math.round(turnedAway)}/s`,
-  );
-}
-
 /** What breaks the promise, in a sentence each. */
 function findBroken(rounds: readonly Round[], factor: number): string[] {
   const { goodput, p99Ms, calmP99Ms, memory } = figuresOf(rounds, factor);
@@ -150,7 +142,7 @@ for (const { engine, openFlags } of ENGINES) {
           expect(livenessMsMax).toBeLessThan(1000);
         }
       }
-      for (const factor of FACTORS) tellFigures(rounds, factor);
+      for (const factor of FACTORS) tell(`overload, ${factor} times capacity`, { rounds: rounds.length, ...figuresOf(rounds, factor) });
       for (const factor of FACTORS) expect(findBroken(rounds, factor)).toEqual([]);
     });
   });

@@ -70,7 +70,7 @@ it(`random faults between the service and PostgreSQL lose nothing that was answe
   proxy.clear();
   const journal = await load.stop();
   const rate = journal.answered.size / ((performance.now() - started) / 1000);
-  tell("faults of PostgreSQL", `${Math.round(rate)} plants a second, ${text(journal.statuses)}; injected ${text(proxy.injected)}`);
+  tell("faults of PostgreSQL", { rate, statuses: [...journal.statuses], injected: [...proxy.injected] });
   expect(journal.wrong).toEqual([]);
   expect(new Set(journal.statuses.keys())).toEqual(new Set([200, 503]));
   expect(await findFaults(database, journal)).toEqual({ lost: [], strange: [] });
@@ -121,11 +121,7 @@ it(`three services lose nothing that was answered when the primary is killed and
     expect([...journal.statuses.keys()].filter((status) => status !== 200 && status !== 503)).toEqual([]);
     expect(await findFaults(primary.url("garden"), journal)).toEqual({ lost: [], strange: [] });
     expect(journal.answered.size).toBeGreaterThan(2 * RATE_MIN);
-    tell(`failover ${round + 1}`, `${journal.answered.size} plants, ${text(journal.statuses)}, back after ${Math.round(backMs)} ms`);
+    tell(`failover ${round + 1}`, { answered: journal.answered.size, statuses: [...journal.statuses], backMs });
     expect(backMs).toBeLessThan(5000);
   }
 });
-
-function text(counts: ReadonlyMap<unknown, number>): string {
-  return [...counts].map(([what, count]) => `${String(what)}: ${count}`).join(", ");
-}

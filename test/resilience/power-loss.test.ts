@@ -109,10 +109,7 @@ needs("strace").describe("a power cut", () => {
       expect(faults).toEqual([]);
       expect(unsynced.wal).toBeGreaterThan(IMAGES / 6);
       expect(unsynced.database).toBeGreaterThan(IMAGES / 25);
-      tell(
-        "power loss",
-        `${IMAGES} images of a run with ${run.journal.made()} answered changes, ${unsynced.wal} with an unsynced WAL, ${unsynced.database} within a checkpoint, ${SERVED} served over HTTP: none damaged, nothing answered lost`,
-      );
+      tell("power loss", { IMAGES, made: run.journal.made(), unsynced, SERVED });
     });
   }
 });

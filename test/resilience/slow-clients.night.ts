@@ -104,10 +104,7 @@ async function leaveUnread(place: Service): Promise<Readonly<{ growth: number; c
     await Bun.sleep(100);
   }
   const growth = most - megabytes;
-  tell(
-    "slow",
-    `${UNREAD} connections that read nothing of ${UNREAD_PAGES} pages of large plants each: ${megabytes.toFixed(0)} MB before, ${growth.toFixed(0)} MB more while`,
-  );
+  tell("slow", { UNREAD, UNREAD_PAGES, megabytes, growth });
   return { growth, cutMs: await waitUntilCut(place, files) };
 }
 
@@ -134,10 +131,7 @@ it(`${SOCKETS} slow sockets cause the others no error, and at most double their 
   const { quiet, attacked } = await compareTurns({ ...service, rounds: ROUNDS, roundMs: ROUND_MS, attack });
   const [without, beside] = [quiet, attacked].map((seen) => median(seen.map(({ p99 }) => p99))) as [number, number];
   const answered = Math.min(...[...quiet, ...attacked].map((seen) => seen.answered));
-  tell(
-    "slow",
-    `p99 ${without.toFixed(1)} ms without, ${beside.toFixed(1)} ms beside ${SOCKETS} slow sockets, ${answered} answers a round or more`,
-  );
+  tell("slow", { SOCKETS, without, beside, answered });
   expect([...quiet, ...attacked].flatMap(({ wrong }) => wrong)).toEqual([]);
   expect(answered).toBeGreaterThan(ANSWERED_MIN);
   expect(beside).toBeLessThan(Math.max(P99_FLOOR_MS, 2 * without));
@@ -155,10 +149,7 @@ describe("a slow client", () => {
     const after = readVitals(pid).megabytes;
     const kinds = Object.values(attack.counts());
     const slowest = Math.max(...kinds.flat());
-    tell(
-      "slow",
-      `${SOCKETS} sockets cut after ${slowest} ms at the most, ${before.toFixed(0)} MB before, ${during.toFixed(0)} while, ${after.toFixed(0)} after`,
-    );
+    tell("slow", { SOCKETS, slowest, before, during, after });
     expect(kinds.length).toBeGreaterThanOrEqual(10);
     expect([slowest, cutMs].filter((ms) => ms >= CUT_MS_MAX)).toEqual([]);
     expect(readVitals(pid).files).toBeLessThanOrEqual(descriptors);

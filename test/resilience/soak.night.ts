@@ -128,10 +128,7 @@ it(`${SECONDS} s of mixed work at a fixed rate keep memory, files, threads, late
   for (const [at, { windows, status, wrong, perSecond }] of (await soakBoth()).entries()) {
     const { engine } = ENGINES[at]!;
     const growths = NAMES.map((name) => ({ name, ...findGrowth(windows, name) }));
-    tell(
-      `a long run, ${engine}`,
-      Object.fromEntries(growths.map(({ name, middle, last }) => [name, `${middle.toFixed(2)}, then ${last.toFixed(2)}`])),
-    );
+    tell(`a long run, ${engine}`, { growths });
     const grown = growths.filter(({ name, middle, last }) => !(last <= middle * LIMITS[name].times + LIMITS[name].more));
     expect({ engine, wrong, grown }).toEqual({ engine, wrong: [], grown: [] });
     expect(perSecond).toBeGreaterThan(PER_SECOND * 0.9);

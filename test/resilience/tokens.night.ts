@@ -77,11 +77,8 @@ describe("the time to refuse a wrong token", () => {
       if (times[0].at(-1)! > times[1].at(-1)!) slower += 1;
     }
     const deviations = (slower - PAIRS / 2) / Math.sqrt(PAIRS / 4);
-    const [like, unlike] = times.map((each) => `${(median(each) * 1000).toFixed(0)} µs`);
-    tell(
-      "tokens",
-      `wrong tokens like the right one ${like}, like another ${unlike} (medians), the first slower in ${slower} of ${PAIRS} pairs`,
-    );
+    const [like, unlike] = times.map(median);
+    tell("tokens", { like, unlike, slower, PAIRS });
     return deviations;
   }
 
@@ -129,8 +126,7 @@ describe("a flood of tokens that were never issued", () => {
     const { quiet, attacked } = await compareTurns({ ...service, rounds: ROUNDS, roundMs: ROUND_MS, attack });
     const perSecond = Math.round(refused / ((ROUNDS * ROUND_MS) / 1000));
     const [without, beside] = [quiet, attacked].map((seen) => median(seen.map(({ p99 }) => p99))) as [number, number];
-    const times = `p99 ${without.toFixed(1)} ms without, ${beside.toFixed(1)} ms beside ${perSecond} wrong tokens a second`;
-    tell("tokens", `${times}; ${memory[0]!.toFixed(0)} MB after one round, ${memory.at(-1)!.toFixed(0)} at the end`);
+    tell("tokens", { without, beside, perSecond, memory });
     expect([...statuses]).toEqual(["401"]);
     expect(perSecond).toBeGreaterThan(PER_SECOND / 4);
     const all = [...quiet, ...attacked];

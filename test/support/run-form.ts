@@ -14,13 +14,8 @@ export function inForm<Value>(night: Value, long: Value, change = night): Value 
 
 /** Prints what was measured, for docs/explanation/promises.md. */
 export function tell(promise: string, figures: string | Readonly<Record<string, unknown>>): void {
-  const text =
-    typeof figures === "string"
-      ? figures
-      : Object.entries(figures)
-          .map(([name, value]) => `${name} ${String(value)}`)
-          .join(", ");
-  console.log(`figure: ${promise}: ${text}`);
+  const round = (_: string, value: unknown) => (typeof value === "number" ? Number(value.toFixed(2)) : value);
+  console.log(`figure: ${promise}: ${typeof figures === "string" ? figures : JSON.stringify(figures, round)}`);
 }
 
 /** They measure time or memory, so each has the machine for itself, after all others. */

@@ -203,19 +203,6 @@ export async function judge(input: Input, alphabets = ALPHABETS): Promise<Verdic
   return { growths, longest: { alphabet: worst.alphabet.alphabet, ms: worst.stretchMs }, faults };
 }
 
-/** A line of the table. */
-export function tableLine({ what, bytes, meant }: Input, { growths, longest }: Verdict): string {
-  const worst = growths.reduce<Growth | undefined>((most, one) => (most && most.times > one.times ? most : one), undefined);
-  const shown = [growths.find(({ alphabet }) => alphabet === meant), worst].filter((one) => one !== undefined);
-  const figures = Array.from(
-    new Set(shown),
-    ({ alphabet, outcome, ms, times }) =>
-      `${alphabet}: ${outcome} at both, ${ms.map((one) => one.toFixed(2)).join(" and ")} ms, ${times.toFixed(1)} times`,
-  );
-  const refused = meant === undefined ? ["nothing so long is accepted"] : [];
-  return `${what}, ${bytes / 2} and ${bytes} bytes: ${[...refused, ...figures].join("; ")}; longest stretch ${longest.ms.toFixed(1)} ms (${longest.alphabet})`;
-}
-
 /** The outcomes at both sizes differ: then two different works were measured. */
 class Uneven extends Error {}
 
