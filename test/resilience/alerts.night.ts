@@ -1,5 +1,4 @@
 import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -8,14 +7,13 @@ import { afterAll, expect } from "bun:test";
 import { CHECKPOINT_OFTEN, plantBugs } from "../support/plant-bugs.ts";
 import { findFreePort } from "../support/port.ts";
 import { startCluster, stopClusters } from "../support/postgres/cluster.ts";
+import type { Cluster } from "../support/postgres/cluster.ts";
 import { PROJECT } from "../support/process.ts";
-import type { ServiceProcess } from "../support/process.ts";
 import { findProgram, needs } from "../support/program.ts";
 import { startPrometheus } from "../support/prometheus/prometheus.ts";
 import type { Prometheus } from "../support/prometheus/prometheus.ts";
-import { readToken } from "../support/service.ts";
-import { killServices, PATIENT, startService } from "../support/service-process.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import { askAs, killServices, PATIENT, startService } from "../support/service-process.ts";
+import type { Service } from "../support/service-process.ts";
 import { askUntil, until } from "../support/until.ts";
 
 const { it, beforeAll } = needs("prometheus", "strace");
@@ -40,52 +38,25 @@ afterAll(async () => {
   await prometheus?.stop();
 });
 
-/** A service that is watched, and gets a create each 100 ms. */
-type Scene = Readonly<{ data: string; port: number; token: string; service: ServiceProcess; restart(): Promise<ServiceProcess> }>;
+type Restart = () => Promise<Service>;
 
 type Fault = Readonly<{
   what: string;
-  /** Begins with `patient` if the metrics may take two seconds. */
-  instance: string;
+  alerts: readonly string[];
+  breakIt: (service: Service, restart: Restart) => unknown;
   flags?: readonly string[] | (() => Promise<readonly string[]>);
   root?: string;
-  breakIt: (scene: Scene) => unknown;
-  alerts: readonly string[];
+  /** Whether the metrics may take two seconds. */
+  isPatient?: boolean;
 }>;
 
 const HEALTHY_MS = 6000;
 /** Prometheus looks at its rules twice a second. */
 const LOOK_MS = 250;
 
-async function openScene({ instance, flags = [], root = PROJECT }: Fault): Promise<Scene> {
-  const data = temporaryFolder();
-  const port = await findFreePort();
-  const all = [...PATIENT, "--metrics", `127.0.0.1:${port}`, ...(typeof flags === "function" ? await flags() : flags)];
-  let service = await startService({ data, flags: all, root });
-  const token = await readToken(data);
-  let id = 0;
-  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-  const timer = setInterval(() => {
-    id += 1;
-    fetch(`${service.url}/plants`, { method: "POST", headers, body: `{"id":${id},"name":"Rose"}` }).then(
-      (response) => response.text(),
-      () => {},
-    );
-  }, 100);
-  endings.push(() => clearInterval(timer));
-  prometheus!.watch(instance, service.started["metrics"]!);
-  async function restart(): Promise<ServiceProcess> {
-    service = await startService({ data, flags: all, root });
-    return service;
-  }
-  return { data, port, token, service, restart };
-}
-
 /** Lets system calls of a running service be slow or fail from now on. */
-function inject({ service }: Scene, ...flags: readonly string[]): void {
-  const child: ChildProcess = spawn(findProgram("strace"), ["-f", "-p", String(service.pid), "-o", "/dev/null", ...flags], {
-    stdio: "ignore",
-  });
+function inject({ pid }: Service, ...flags: readonly string[]): void {
+  const child = spawn(findProgram("strace"), ["-f", "-p", String(pid), "-o", "/dev/null", ...flags], { stdio: "ignore" });
   endings.push(() => child.kill("SIGKILL"));
 }
 
@@ -94,40 +65,38 @@ function repeat(ms: number, act: () => unknown): void {
   endings.push(() => clearInterval(timer));
 }
 
-const slowSync = (scene: Scene, ms: number) => inject(scene, "-e", `inject=fsync,fdatasync:delay_enter=${ms * 1000}`);
-const failWrites = (scene: Scene, file: string) => inject(scene, "-P", join(scene.data, file), "-e", "inject=pwrite64:error=EIO");
+const slowSync = (service: Service, ms: number) => inject(service, "-e", `inject=fsync,fdatasync:delay_enter=${ms * 1000}`);
+const failWrites = (service: Service, file: string) => inject(service, "-P", join(service.data, file), "-e", "inject=pwrite64:error=EIO");
+
+let cluster: Cluster;
 
 const FAULTS: readonly Fault[] = [
-  { what: "the process is killed", instance: "killed", breakIt: ({ service }) => service.end("SIGKILL"), alerts: ["PlantStoreDown"] },
+  { what: "the process is killed", alerts: ["PlantStoreDown"], breakIt: ({ end }) => end("SIGKILL") },
   {
     what: "the disk refuses to write the WAL",
-    instance: "failing-disk",
-    breakIt: (scene) => failWrites(scene, "plants.db-wal"),
     alerts: ["PlantStoreNotReady", "PlantStoreErrors", "PlantStoreTrouble"],
+    breakIt: (service) => failWrites(service, "plants.db-wal"),
   },
   {
     what: "the disk refuses to write the database",
-    instance: "failing-checkpoints",
-    root: often,
-    breakIt: (scene) => failWrites(scene, "plants.db"),
     alerts: ["PlantStoreCheckpointsFail"],
+    root: often,
+    breakIt: (service) => failWrites(service, "plants.db"),
   },
   {
     what: "the disk needs two seconds for a sync",
-    instance: "slow-disk",
-    breakIt: (scene) => slowSync(scene, 2000),
     alerts: ["PlantStoreSlowSync", "PlantStoreSlowCreates", "PlantStoreQueueOld"],
+    breakIt: (service) => slowSync(service, 2000),
   },
   {
     what: "more is written than a slow disk and a short queue take",
-    instance: "overloaded",
-    flags: ["--queue-max", "2"],
-    breakIt: (scene) => slowSync(scene, 1000),
     alerts: ["PlantStoreOverloaded", "PlantStoreErrors"],
+    flags: ["--queue-max", "2"],
+    breakIt: (service) => slowSync(service, 1000),
   },
   {
     what: "another program reads the database without an end",
-    instance: "blocked",
+    alerts: ["PlantStoreCheckpointsBlocked"],
     root: often,
     breakIt({ data }) {
       const reader = new Database(join(data, "plants.db"), { readonly: true });
@@ -135,45 +104,45 @@ const FAULTS: readonly Fault[] = [
       reader.query("SELECT count(*) FROM sqlite_schema").get();
       endings.push(() => reader.close());
     },
-    alerts: ["PlantStoreCheckpointsBlocked"],
   },
   {
     what: "somebody guesses tokens",
-    instance: "guessed",
-    breakIt: ({ service }) =>
-      repeat(200, () => void fetch(`${service.url}/plants`, { headers: { authorization: "Bearer wrong" } }).catch(() => {})),
     alerts: ["PlantStoreTokensRefused"],
+    breakIt: (service) =>
+      repeat(
+        200,
+        () =>
+          void askAs("wrong", service)
+            .ask("GET", "/plants")
+            .catch(() => {}),
+      ),
   },
   {
     what: "there are more connections than it may have",
-    instance: "crowded",
+    alerts: ["PlantStoreConnectionsFull"],
     flags: ["--connections-max", "4"],
-    breakIt: ({ service }) =>
+    breakIt: ({ url }) =>
       repeat(200, () => {
-        const socket = connect(Number(new URL(service.url).port), "127.0.0.1").on("error", () => {});
+        const socket = connect(Number(new URL(url).port), "127.0.0.1").on("error", () => {});
         endings.push(() => socket.destroy());
       }),
-    alerts: ["PlantStoreConnectionsFull"],
   },
   {
     what: "the processor is taken away for 300 of each 500 ms",
-    instance: "stopped-often",
-    breakIt({ service }) {
-      let isStopped = false;
-      const turn = () => {
-        isStopped = !isStopped;
-        process.kill(service.pid, isStopped ? "SIGSTOP" : "SIGCONT");
-        timer = setTimeout(turn, isStopped ? 300 : 200);
-      };
-      let timer = setTimeout(turn, 0);
+    alerts: ["PlantStoreEventLoopLate"],
+    breakIt({ pid }) {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      repeat(500, () => {
+        process.kill(pid, "SIGSTOP");
+        timer = setTimeout(() => process.kill(pid, "SIGCONT"), 300);
+      });
       endings.push(() => clearTimeout(timer));
     },
-    alerts: ["PlantStoreEventLoopLate"],
   },
   {
     what: "it is killed and started again and again",
-    instance: "restarted",
-    async breakIt({ service, restart }) {
+    alerts: ["PlantStoreRestarts"],
+    async breakIt(service, restart) {
       let last = service;
       for (let start = 1; start <= 3; start += 1) {
         await last.end("SIGKILL");
@@ -181,52 +150,64 @@ const FAULTS: readonly Fault[] = [
         await Bun.sleep(1500);
       }
     },
-    alerts: ["PlantStoreRestarts"],
   },
   {
     what: "somebody removes the WAL",
-    instance: "without-wal",
-    async breakIt({ data, service, restart }) {
-      await service.end("SIGKILL");
+    alerts: ["PlantStoreRisk"],
+    async breakIt({ data, end }, restart) {
+      await end("SIGKILL");
       rmSync(join(data, "plants.db-wal"));
       await restart();
     },
-    alerts: ["PlantStoreRisk"],
+  },
+  {
+    what: "PostgreSQL stops",
+    alerts: ["PlantStoreNotReady", "PlantStoreTrouble"],
+    isPatient: true,
+    async flags() {
+      cluster = await startCluster();
+      return ["--database", await cluster.createDatabase()];
+    },
+    breakIt: () => cluster.stop(),
   },
 ];
 
-async function expectToFire(fault: Fault): Promise<void> {
-  const { query, firing } = prometheus!;
-  const { instance, alerts } = fault;
-  const scene = await openScene(fault);
-  await until("it is watched", async () => (await query(`up{instance="${instance}"} == 1`)).length === 1);
-  await Bun.sleep(HEALTHY_MS);
-  expect([instance, await query(`count_over_time(ALERTS{alertstate="firing",instance="${instance}"}[1h])`)]).toEqual([instance, []]);
-  await fault.breakIt(scene);
-  const seen = new Set<string>();
-  await askUntil(
-    async () => {
-      await Bun.sleep(LOOK_MS);
-      for (const alert of await firing(instance)) seen.add(alert);
-      return [...seen];
-    },
-    (all) => alerts.every((alert) => all.includes(alert)),
-  );
-  expect([...seen]).toEqual(expect.arrayContaining([...alerts]));
-}
-
-for (const fault of FAULTS) {
-  it.concurrent(`${fault.alerts.join(", ")}: silent until ${fault.what}`, () => expectToFire(fault));
-}
-
-it.concurrent("PlantStoreNotReady: silent until PostgreSQL stops", async () => {
-  const cluster = await startCluster();
-  const database = await cluster.createDatabase();
-  await expectToFire({
-    what: "PostgreSQL stops",
-    instance: "patient-postgres",
-    flags: ["--database", database],
-    breakIt: () => cluster.stop(),
-    alerts: ["PlantStoreNotReady", "PlantStoreTrouble"],
+/** A service that is watched, and gets a create each 100 ms. */
+async function openScene(instance: string, { flags = [], root }: Fault) {
+  const metrics = `127.0.0.1:${await findFreePort()}`;
+  const all = [...PATIENT, "--metrics", metrics, ...(typeof flags === "function" ? await flags() : flags)];
+  let service = await startService({ flags: all, root });
+  const { data, token } = service;
+  let id = 0;
+  repeat(100, () => {
+    id += 1;
+    askAs(token, service)
+      .statusOf("POST", "/plants", `{"id":${id},"name":"Rose"}`)
+      .catch(() => {});
   });
-});
+  prometheus!.watch(instance, service.started["metrics"]!);
+  return { service, restart: async () => (service = await startService({ data, flags: all, root })) };
+}
+
+for (const [at, fault] of FAULTS.entries()) {
+  const { what, alerts, breakIt, isPatient = false } = fault;
+  it.concurrent(`${alerts.join(", ")}: silent until ${what}`, async () => {
+    const { query, firing } = prometheus!;
+    const instance = `${isPatient ? "patient" : "eager"}-${at}`;
+    const { service, restart } = await openScene(instance, fault);
+    await until("it is watched", async () => (await query(`up{instance="${instance}"} == 1`)).length === 1);
+    await Bun.sleep(HEALTHY_MS);
+    expect(await query(`count_over_time(ALERTS{alertstate="firing",instance="${instance}"}[1h])`)).toEqual([]);
+    await breakIt(service, restart);
+    const seen = new Set<string>();
+    await askUntil(
+      async () => {
+        await Bun.sleep(LOOK_MS);
+        for (const alert of await firing(instance)) seen.add(alert);
+        return [...seen];
+      },
+      (all) => alerts.every((alert) => all.includes(alert)),
+    );
+    expect([...seen]).toEqual(expect.arrayContaining([...alerts]));
+  });
+}

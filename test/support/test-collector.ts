@@ -38,27 +38,14 @@ export function callerTrace(at: number, flags = "01") {
 }
 
 type KeyValue = Readonly<{ key: string; value: Readonly<{ stringValue?: string; intValue?: string }> }>;
-type WireSpan = Readonly<{
-  traceId: string;
-  spanId: string;
-  parentSpanId?: string;
-  traceState?: string;
-  name: string;
-  kind: number;
-  startTimeUnixNano: string;
-  endTimeUnixNano: string;
-  attributes: readonly KeyValue[];
-  links: ReadonlyArray<Readonly<{ traceId: string; spanId: string }>>;
-  status?: object;
-  flags: number;
-}>;
-type WireRequest = Readonly<{
-  resourceSpans: ReadonlyArray<
-    Readonly<{
-      resource: Readonly<{ attributes: readonly KeyValue[] }>;
-      scopeSpans: ReadonlyArray<Readonly<{ spans: readonly WireSpan[] }>>;
-    }>
-  >;
+/** A span as it is sent: SPAN below says what else it has. */
+type WireSpan = Omit<Received, "kind" | "started" | "ended" | "attributes" | "isError" | "resource" | "parentSpanId" | "traceState"> &
+  Readonly<{ kind: number; startTimeUnixNano: string; endTimeUnixNano: string; attributes: readonly KeyValue[] }> &
+  Readonly<{ status?: object; droppedLinksCount: number }> &
+  Partial<Pick<Received, "parentSpanId" | "traceState">>;
+type Group = Readonly<{
+  resource: Readonly<{ attributes: readonly KeyValue[] }>;
+  scopeSpans: ReadonlyArray<{ spans: readonly WireSpan[] }>;
 }>;
 
 const KINDS = ["unspecified", "internal", "server", "client"] as const;
@@ -90,7 +77,7 @@ const SCOPE = message({ scope: message({ name: TEXT, version: TEXT }), spans: li
 const REQUEST = message({ resourceSpans: listOf(message({ resource: message({ attributes: ATTRIBUTES }), scopeSpans: listOf(SCOPE) })) });
 
 const ajv = new Ajv();
-const isRequest = ajv.compile<WireRequest>(REQUEST);
+const isRequest = ajv.compile<{ resourceSpans: readonly Group[] }>(REQUEST);
 
 /** A message with these fields, all of which it needs unless they are optional, and no others. */
 function message(properties: Readonly<Record<string, object>>, optional: readonly string[] = []) {
@@ -152,20 +139,16 @@ export function read(body: string): Received[] {
 }
 
 function toReceived(span: WireSpan, resource: Received["resource"]): Received {
-  const { traceId, spanId, parentSpanId = "", traceState = "", name, links, flags } = span;
+  const { kind, startTimeUnixNano, endTimeUnixNano, attributes, status, droppedLinksCount: _, ...rest } = span;
   return {
-    traceId,
-    spanId,
-    parentSpanId,
-    traceState,
-    name,
-    kind: KINDS[span.kind]!,
-    started: BigInt(span.startTimeUnixNano),
-    ended: BigInt(span.endTimeUnixNano),
-    attributes: toRecord(span.attributes),
-    links,
-    isError: span.status !== undefined,
-    flags,
+    parentSpanId: "",
+    traceState: "",
+    ...rest,
+    kind: KINDS[kind]!,
+    started: BigInt(startTimeUnixNano),
+    ended: BigInt(endTimeUnixNano),
+    attributes: toRecord(attributes),
+    isError: status !== undefined,
     resource,
   };
 }

@@ -8,14 +8,6 @@ import { drawStream } from "./streams.ts";
 /** A request as the runtime's server understood it. */
 type Heard = { method: string; body: string | undefined };
 
-type TrialOptions = Readonly<{ seed: number; streams: number }>;
-
-type Trial = Readonly<{
-  /** How many requests both understood. */
-  compared: number;
-  differences: ReadonlyArray<{ stream: string; ours: readonly Understood[]; theirs: readonly Heard[] }>;
-}>;
-
 const AT_A_TIME = 32;
 /** It answers or closes at once; this is for a busy machine. */
 const WAIT_MS_MAX = 120_000;
@@ -25,9 +17,9 @@ const WAIT_MS_MAX = 120_000;
  * as an empty line in front, and drops the body of a GET. So only requests that both understood are compared, without
  * such bodies and without targets, which it changes.
  */
-export async function compareWithRuntime({ seed, streams }: TrialOptions): Promise<Trial> {
+export async function compareWithRuntime({ seed, streams }: Readonly<{ seed: number; streams: number }>) {
   const [random, runtime] = [openRandom(seed), serveRuntime()];
-  const differences: Array<Trial["differences"][number]> = [];
+  const differences: Array<{ stream: string; ours: readonly Understood[]; theirs: readonly Heard[] }> = [];
   let [drawn, compared] = [0, 0];
 
   async function work(): Promise<void> {
@@ -54,13 +46,7 @@ function isSame(ours: Understood, { method, body }: Heard): boolean {
   return ours.method === method && (isDropped || body === undefined || ours.body === body);
 }
 
-type Runtime = Readonly<{
-  /** What it understood of a stream: at most so many requests; fewer when it closed the connection before. */
-  read(stream: string, most: number): Promise<readonly Heard[]>;
-  stop(): Promise<void>;
-}>;
-
-function serveRuntime(): Runtime {
+function serveRuntime() {
   /** Called for each request that has arrived, by the port of its client. */
   const listeners = new Map<number, (heard: Heard) => () => void>();
 
@@ -79,7 +65,8 @@ function serveRuntime(): Runtime {
   });
 
   return {
-    async read(stream, most) {
+    /** What it understood of a stream: at most so many requests; fewer when it closed the connection before. */
+    async read(stream: string, most: number): Promise<readonly Heard[]> {
       const heard: Heard[] = [];
       const over = Promise.withResolvers<void>();
       const socket = connect(server.port!, "127.0.0.1");
