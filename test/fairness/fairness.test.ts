@@ -6,7 +6,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { sleepPatiently } from "../support/patient-clock.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
-import { openSocket } from "../support/raw-http.ts";
+import { openSocket, toRequest } from "../support/raw-http.ts";
 import { until } from "../support/until.ts";
 import { lockWrites } from "../support/write-lock.ts";
 
@@ -24,9 +24,9 @@ async function newAsker(service: TestService): Promise<Asker> {
 }
 
 /** A request that stays open: what is written is sent, and only the first bytes of the response are read. */
-async function open({ url }: TestService, { token }: Asker, lines: readonly string[]): Promise<Socket> {
+async function open({ url }: TestService, { token }: Asker, line: string, ...fields: readonly string[]): Promise<Socket> {
   const socket = await openSocket(url);
-  socket.write(`${lines.join("\r\n")}\r\nHost: plants\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+  socket.write(toRequest(line, { token, fields }));
   return socket;
 }
 
@@ -104,7 +104,7 @@ for (const { engine, openFlags } of ENGINES) {
     it("leaves imports to another, and gets fewer itself", async () => {
       const [greedy, other] = [await newAsker(service), await newAsker(service)];
       const opened = await Promise.all(
-        Array.from({ length: 8 }, () => open(service, greedy, ["POST /plants/import HTTP/1.1", "Content-Length: 1000000"])),
+        Array.from({ length: 8 }, () => open(service, greedy, "POST /plants/import", "Content-Length: 1000000")),
       );
       others.push(...opened);
       let refused = 0;
@@ -122,7 +122,7 @@ for (const { engine, openFlags } of ENGINES) {
       expect((await other.ask("/plants/import", { method: "POST", body: LARGE })).status).toBe(200);
       // One after the other, because an export counts once its response has begun.
       for (let count = 0; count < 4; count += 1) {
-        const socket = await open(service, greedy, ["GET /plants/export HTTP/1.1"]);
+        const socket = await open(service, greedy, "GET /plants/export");
         others.push(socket);
         await once(socket, "readable");
       }

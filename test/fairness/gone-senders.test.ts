@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
-import { closeOf, openSocket, receiveAll } from "../support/raw-http.ts";
+import { closeOf, openSocket, receiveAll, toRequest } from "../support/raw-http.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -20,9 +20,8 @@ afterAll(() => service.stop());
 /** Sends the file, but the last `missing` of the bytes that it declares. */
 async function send(missing: number): Promise<Socket> {
   const socket = await openSocket(service.url);
-  const length = `Content-Length: ${PACKED.length + missing}`;
-  const head = ["POST /plants/import HTTP/1.1", "Host: plants", `Authorization: Bearer ${service.token}`, "Content-Encoding: gzip", length];
-  socket.write(Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`), PACKED]));
+  const fields = ["Content-Encoding: gzip", `Content-Length: ${PACKED.length + missing}`];
+  socket.write(Buffer.concat([Buffer.from(toRequest("POST /plants/import", { token: service.token, fields })), PACKED]));
   return socket;
 }
 

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { clientAddress, networkOf } from "../../src/http/client-address.ts";
 import { createRate } from "../../src/runtime/leaky-bucket.ts";
 import { expectConform } from "../support/conform.ts";
-import { sendRaw } from "../support/raw-http.ts";
+import { sendRaw, toRequest } from "../support/raw-http.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -243,9 +243,8 @@ describe("a limit of requests", () => {
       expect((await page(service, { ...wrong, [other]: disguise[other] })).status).toBe(401);
       expect((await page(service, { ...wrong, [other]: fresh[other] })).status).toBe(429);
       // Several lines are one list.
-      const lines = [disguise, client].map((fields) => `${written}: ${fields[written]}\r\n`).join("");
-      const head = `GET /plants HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer plant_wrong\r\n${lines}Connection: close\r\n\r\n`;
-      const { text } = await sendRaw(service.url, [head]);
+      const fields = [...[disguise, client].map((one) => `${written}: ${one[written]}`), "Connection: close"];
+      const { text } = await sendRaw(service.url, [toRequest("GET /plants", { token: "plant_wrong", fields })]);
       expect(text).toStartWith("HTTP/1.1 429 ");
     }
   });

@@ -2,29 +2,14 @@ import { afterEach, describe, expect, it } from "bun:test";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { findFreePort } from "../support/port.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
-import type { ServiceProcess } from "../support/process.ts";
-import { readToken } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { inForm, tell } from "../support/run-form.ts";
-import { killServices, spawnService, startService } from "../support/service-process.ts";
+import { askAs, killServices, spawnService, startService } from "../support/service-process.ts";
+import type { Service } from "../support/service-process.ts";
 import { judgeDatabase, judgeFolder, SOUND } from "../support/stored.ts";
-import { openSocket, openWire } from "../support/raw-http.ts";
-import type { Journal } from "../support/flood.ts";
-import { plantOf } from "../support/flood.ts";
+import { openSocket, openWire, toRequest } from "../support/raw-http.ts";
+import { plantOf, toJson } from "../support/flood.ts";
 import type { Wire } from "../support/raw-http.ts";
-
-/** The results of clients that use any ready service. */
-type Balanced = Pick<Journal, "attempted" | "answered"> &
-  Readonly<{
-    /** How often each status was answered. */
-    statuses: ReadonlyMap<number, number>;
-    /** Requests without a response, and connections that a ready service did not accept, each with its reason. */
-    broken: readonly string[];
-    /** Responses 200 that asked to close the connection. */
-    last: number;
-  }>;
-
-type BalancedOptions = Readonly<{ urls: readonly string[]; token: string; firstId: bigint; clients: number }>;
 
 /** How often the readiness of a service is checked, like a balancer does. */
 const LOOK_MS = 100;
@@ -34,16 +19,14 @@ const LOOK_MS = 100;
  */
 const PAUSES_MS = [0, 70] as const;
 
-/** `answered`: how many creates were answered 200. `stop` lets each client finish its current request. */
-type Load = Readonly<{ answered(): number; stop(): Promise<Balanced> }>;
-
 /** Clients that keep their connections and behave like a balancer. */
-function startBalanced({ urls, token, firstId, clients }: BalancedOptions): Load {
-  const attempted: bigint[] = [];
-  const answered: bigint[] = [];
-  const statuses = new Map<number, number>();
+function startBalanced({ urls, token }: Readonly<{ urls: readonly string[]; token: string }>) {
+  const [attempted, answered]: [bigint[], bigint[]] = [[], []];
+  const statuses = new Set<number>();
+  /** Requests without a response, and connections that a ready service did not accept, each with its reason. */
   const broken: string[] = [];
   const ready = new Set<string>();
+  /** Responses 200 that asked to close the connection. */
   let last = 0;
   let isStopping = false;
 
@@ -58,13 +41,11 @@ function startBalanced({ urls, token, firstId, clients }: BalancedOptions): Load
 
   /** One plant, over a connection that may be kept. */
   async function create(wire: Wire): Promise<void> {
-    const { id, name, tag } = plantOf(firstId + BigInt(attempted.length));
+    const id = BigInt(attempted.length + 1);
     attempted.push(id);
-    const body = `{"id":${id},"name":"${name}","tag":"${tag}"}`;
-    const headers = `Host: plants\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
-    const answer = await wire.send(Buffer.from(`POST /plants HTTP/1.1\r\n${headers}\r\n\r\n${body}`));
+    const answer = await wire.send(Buffer.from(toRequest("POST /plants", { token, body: toJson(plantOf(id)) })));
     if (typeof answer === "string") return void broken.push(`The request was ${answer}.`);
-    statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+    statuses.add(answer.status);
     if (answer.status !== 200) return;
     answered.push(id);
     if (answer.headers.get("connection") === "close") last += 1;
@@ -89,9 +70,10 @@ function startBalanced({ urls, token, firstId, clients }: BalancedOptions): Load
     held?.wire.close();
   }
 
-  const working = Promise.all([...urls.map(look), ...Array.from({ length: clients }, (_, client) => work(client))]);
+  const working = Promise.all([...urls.map(look), ...Array.from({ length: CLIENTS }, (_, client) => work(client))]);
   return {
     answered: () => answered.length,
+    /** Lets each client finish its current request. */
     async stop() {
       isStopping = true;
       await working;
@@ -119,10 +101,10 @@ const IMPORT_PAUSE_MS = inForm(700, 150);
 
 type Restart = Readonly<{ status: number | null; endMs: number; imported: string }>;
 type RollOptions = Readonly<{ replicas: 1 | 2; flags: readonly string[] }>;
-type Roll = Balanced & Readonly<{ restarts: readonly Restart[]; data: string }>;
+type Roll = Awaited<ReturnType<typeof roll>>;
 
 /** A slow import. Resolves with the response, or with the reason why there is none. */
-async function importSlowly(url: string, token: string, turn: number): Promise<string> {
+async function importSlowly(service: Service, token: string, turn: number): Promise<string> {
   let line = 0;
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -132,9 +114,8 @@ async function importSlowly(url: string, token: string, turn: number): Promise<s
       await Bun.sleep(IMPORT_PAUSE_MS);
     },
   });
-  const headers = { authorization: `Bearer ${token}`, "content-type": "application/x-ndjson" };
   try {
-    const response = await fetch(`${url}/plants/import`, { method: "POST", body, headers });
+    const response = await askAs(token, service).ask("POST", "/plants/import", body, "application/x-ndjson");
     const { created } = (await response.json()) as { created: number };
     return `${response.status}, ${created} created`;
   } catch (reason) {
@@ -143,8 +124,8 @@ async function importSlowly(url: string, token: string, turn: number): Promise<s
 }
 
 /** SIGTERM while an import is under way. */
-async function end(service: ServiceProcess, token: string, turn: number): Promise<Restart> {
-  const importing = importSlowly(service.url, token, turn);
+async function end(service: Service, token: string, turn: number): Promise<Restart> {
+  const importing = importSlowly(service, token, turn);
   await Bun.sleep(IMPORT_PAUSE_MS);
   const began = performance.now();
   const status = await service.end("SIGTERM");
@@ -152,32 +133,28 @@ async function end(service: ServiceProcess, token: string, turn: number): Promis
 }
 
 /** Restarts under load, one replica after the other, each on its own port. */
-async function roll({ replicas, flags }: RollOptions): Promise<Roll> {
-  const folders = Array.from({ length: replicas }, temporaryFolder);
-  const ports = await Promise.all(folders.map(findFreePort));
-  const start = (replica: number) =>
-    startService({
-      data: folders[replica]!,
-      flags: [...flags, "--drain-delay-ms", String(DELAY_MS), "--port", String(ports[replica])],
-    });
-  const services: ServiceProcess[] = [];
-  for (let replica = 0; replica < replicas; replica += 1) services.push(await start(replica));
-  const token = await readToken(folders[0]!);
-  const load = startBalanced({ urls: services.map(({ url }) => url), token, clients: CLIENTS, firstId: 1n });
+async function roll({ replicas, flags }: RollOptions) {
+  const start = (port: string, data?: string) =>
+    startService({ ...(data ? { data } : {}), flags: [...flags, "--drain-delay-ms", String(DELAY_MS), "--port", port] });
+  const services: Service[] = [];
+  while (services.length < replicas) services.push(await start(String(await findFreePort())));
+  const { data, token } = services[0]!;
+  const load = startBalanced({ urls: services.map(({ url }) => url), token });
   const restarts: Restart[] = [];
   for (let turn = 0; turn < RESTARTS; turn += 1) {
     const enough = load.answered() + ANSWERED_MIN;
     await until("The clients are at work", () => load.answered() >= enough);
     const replica = turn % replicas;
-    restarts.push(await end(services[replica]!, token, turn));
-    services[replica] = await start(replica);
+    const service = services[replica]!;
+    restarts.push(await end(service, token, turn));
+    services[replica] = await start(new URL(service.url).port, service.data);
   }
-  return { ...(await load.stop()), restarts, data: folders[0]! };
+  return { ...(await load.stop()), restarts, data };
 }
 
 function expectSmooth({ statuses, broken, last, restarts, attempted, answered }: Roll): void {
   expect(broken).toEqual([]);
-  expect([...statuses.keys()]).toEqual([200]);
+  expect([...statuses]).toEqual([200]);
   expect(answered).toHaveLength(attempted.length);
   expect(answered.length).toBeGreaterThanOrEqual(RESTARTS * ANSWERED_MIN);
   // Each service that stopped said so to its connected clients.
@@ -206,11 +183,9 @@ describe("a rolling restart under load on kept connections breaks no request and
 });
 
 it(`a request that never ends is cut off after ${DRAIN_MS} ms, and the service ends with 0 within 10 s`, async () => {
-  const data = temporaryFolder();
-  const service = await startService({ data, flags: ["--drain-ms", String(DRAIN_MS)] });
+  const service = await startService({ flags: ["--drain-ms", String(DRAIN_MS)] });
   const hanging = await openSocket(service.url);
-  const head = `POST /plants HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${await readToken(data)}\r\nContent-Length: 50\r\n\r\n{`;
-  hanging.write(head);
+  hanging.write(toRequest("POST /plants", { token: service.token, fields: ["Content-Length: 50"] }));
   // Otherwise it would be given up as silent before that.
   const trickle = setInterval(() => hanging.write(" "), 1000);
   await Bun.sleep(100);

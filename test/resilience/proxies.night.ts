@@ -4,7 +4,7 @@ import { ConnectionError, createClient } from "../../src/client/client.ts";
 import { TOKENS_TARGETS } from "../corpus.ts";
 import { needs } from "../support/program.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
-import { sendRaw, statusesIn } from "../support/raw-http.ts";
+import { sendRaw, statusesIn, toRequest } from "../support/raw-http.ts";
 import { endAttacks, startOdd } from "../support/attack/attack.ts";
 import { runClients } from "../support/attack/clients.ts";
 import { rejectionOf } from "../support/rejection.ts";
@@ -46,6 +46,7 @@ const { describe, it, beforeAll } = needs("nginx", "haproxy", "caddy", "apache2"
 const requestsFor = (name: string) => inForm(name === "haproxy" ? 8000 : 2000, 80_000);
 const carelessRequestsFor = (name: string) => inForm(name === "haproxy" ? 4000 : 1000, 20_000);
 const GARDEN = "https://garden.example";
+const CLOSE = ["Connection: close"];
 
 let hosts: readonly string[];
 let tokens: Readonly<{ full: string; reader: string }>;
@@ -119,7 +120,7 @@ for (const name of FRONT_NAMES) {
     it("answers an unsupported method itself, with the error of the interface", async () => {
       const url = await startFront(name, { hosts });
       for (const method of ["PLANT", "PROPFIND", "BREW"]) {
-        const { text } = await sendRaw(url, [`${method} /plants HTTP/1.1\r\nHost: plants\r\nConnection: close\r\n\r\n`]);
+        const { text } = await sendRaw(url, [toRequest(`${method} /plants`, { fields: CLOSE })]);
         expect(text).toStartWith("HTTP/1.1 501 ");
         expect(text).toMatch(/^content-type: application\/json\r$/im);
         expect(text).toContain('{"error":50100,');
@@ -128,10 +129,8 @@ for (const name of FRONT_NAMES) {
 
     it("passes on what a browser asks for a page of another origin, and what the service says, once", async () => {
       const url = await startFront(name, { hosts });
-      const rest = `Host: plants\r\nOrigin: ${GARDEN}\r\nAccess-Control-Request-Method: PUT\r\nConnection: close\r\n\r\n`;
-      const answers = await Promise.all(
-        ["OPTIONS /plants/1", "GET /plants/1"].map((line) => sendRaw(url, [`${line} HTTP/1.1\r\n${rest}`])),
-      );
+      const fields = [`Origin: ${GARDEN}`, "Access-Control-Request-Method: PUT", ...CLOSE];
+      const answers = await Promise.all(["OPTIONS", "GET"].map((method) => sendRaw(url, [toRequest(`${method} /plants/1`, { fields })])));
       const [asked = [], refused = []] = answers.map(({ text }) => text.match(/^(?:access-control-[\w-]+|vary): .*(?=\r$)/gim)?.toSorted());
       expect(answers.map(({ text }) => statusesIn(text))).toEqual([[204], [401]]);
       const shared = [`access-control-allow-origin: ${GARDEN}`, "access-control-expose-headers: *", "vary: Origin"];
@@ -147,9 +146,7 @@ for (const name of FRONT_NAMES) {
         `/plants?q=${"x".repeat(17_000)}`,
         `/livez HTTP/1.1\r\nX: ${"x".repeat(40_000)}\r\nY:`,
       ];
-      const answers = await Promise.all(
-        targets.map((target) => sendRaw(url, [`GET ${target} HTTP/1.1\r\nHost: plants\r\nConnection: close\r\n\r\n`])),
-      );
+      const answers = await Promise.all(targets.map((target) => sendRaw(url, [toRequest(`GET ${target}`, { fields: CLOSE })])));
       for (const { text } of answers) {
         const [, error] = /"error":(\d+)/.exec(text) ?? [];
         if (error !== undefined) expect(statusesIn(text)).toEqual([Math.trunc(Number(error) / 100)]);
@@ -160,8 +157,8 @@ for (const name of FRONT_NAMES) {
 
     it("passes on nearly as many headers as the service takes: it may add some", async () => {
       const url = await startFront(name, { hosts });
-      const headers = Array.from({ length: 190 }, (_, at) => `X-${at}: ${at}\r\n`).join("");
-      const { text } = await sendRaw(url, [`GET /livez HTTP/1.1\r\nHost: plants\r\n${headers}Connection: close\r\n\r\n`]);
+      const fields = [...Array.from({ length: 190 }, (_, at) => `X-${at}: ${at}`), ...CLOSE];
+      const { text } = await sendRaw(url, [toRequest("GET /livez", { fields })]);
       expect(statusesIn(text)).toEqual([200]);
     });
 
@@ -188,7 +185,7 @@ for (const name of FRONT_NAMES) {
       const withRule = await startFront(name, { hosts, edit: (text) => addRule(name, text) });
       const reached: string[] = [];
       for (const target of ["/tokens", ...TOKENS_TARGETS]) {
-        const request = `GET ${target} HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${tokens.full}\r\nConnection: close\r\n\r\n`;
+        const request = toRequest(`GET ${target}`, { token: tokens.full, fields: CLOSE });
         const { text } = await sendRaw(withRule, [request], { waitMs: 2000 });
         if (statusesIn(text).some((status) => status < 400) || text.includes('"scopes"')) reached.push(`${target}: ${text}`);
       }

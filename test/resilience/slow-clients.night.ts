@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from "bun:test";
 import { median } from "../../bench/quantile.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { until } from "../support/until.ts";
-import { openSocket, receiveAll, sendRaw, statusesIn } from "../support/raw-http.ts";
+import { openSocket, receiveAll, sendRaw, statusesIn, toRequest } from "../support/raw-http.ts";
 import { endAttacks, startAttack } from "../support/attack/attack.ts";
 import { inForm, tell } from "../support/run-form.ts";
 import { compareTurns, runClients } from "../support/attack/clients.ts";
@@ -65,12 +65,9 @@ function importLines({ ask }: Service, body: RequestInit["body"]): Promise<Respo
   return ask("POST", "/plants/import", body, "application/x-ndjson");
 }
 
-function postHead({ token }: Service, path: string, length: number): string {
-  return `POST ${path} HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${length}\r\n\r\n`;
-}
-
-function importHead(place: Service, length: number): string {
-  return postHead(place, "/plants/import", length);
+/** The head of an import of so many bytes. */
+function importHead({ token }: Service, length: number): string {
+  return toRequest("POST /plants/import", { token, fields: [`Content-Length: ${length}`] });
 }
 
 /** Stores large plants, far more than the kernel buffers of an unread response. */
@@ -82,8 +79,8 @@ async function fill(place: Service, { plants = 400, bytes = PLANT_BYTES } = {}):
 /** One or more requests whose responses are not read. Resolves when the first response has begun. */
 async function beginUnread({ url, token }: Service, path: string, times = 1): Promise<Socket> {
   const socket = await openSocket(url);
-  const head = `GET ${path} HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${token}\r\n`;
-  socket.write(`${`${head}\r\n`.repeat(times - 1)}${head}Connection: close\r\n\r\n`);
+  const line = `GET ${path}`;
+  socket.write(toRequest(line, { token }).repeat(times - 1) + toRequest(line, { token, fields: ["Connection: close"] }));
   await once(socket, "readable");
   return socket;
 }
@@ -220,10 +217,7 @@ describe("a client of a service that stands still, as on a paused machine", () =
 
 /** Stops the service until clients were silent for longer than they may be. The last statuses, or "cut". */
 async function sendDuringPause(place: Service): Promise<readonly (number | "cut")[]> {
-  const create = (id: number) => {
-    const body = `{"id":${id},"name":"Ficus"}`;
-    return postHead(place, "/plants", body.length) + body;
-  };
+  const create = (id: number) => toRequest("POST /plants", { token: place.token, body: `{"id":${id},"name":"Ficus"}` });
   const lines = [10, 11, 12].map((id) => `{"id":${id},"name":"Ficus"}\n`);
   const clients = await Promise.all(Array.from({ length: 3 }, () => openSocket(place.url)));
   const [asking, sending, filing] = clients as [Socket, Socket, Socket];

@@ -5,6 +5,7 @@ import type { Socket } from "bun";
 import { quantile } from "../../bench/quantile.ts";
 import { createToken } from "../../src/auth/secret.ts";
 import { startAttackBy } from "./attack/attack.ts";
+import { toRequest } from "./raw-http.ts";
 
 export type Arrivals = Readonly<{
   url: string;
@@ -49,7 +50,6 @@ export async function arrive(arrivals: Arrivals, under: readonly string[] = []):
 
 async function send({ url, token, rate, seconds, connections, firstId }: Arrivals): Promise<Arrived> {
   const { hostname, port } = new URL(url);
-  const head = `POST /plants HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: `;
   const free: Line[] = [];
   const statuses: Record<string, number> = {};
   const accepted: number[] = [];
@@ -93,7 +93,7 @@ async function send({ url, token, rate, seconds, connections, firstId }: Arrival
     line.dueAt = dueAt;
     pending += 1;
     const body = `{"id":${firstId + due},"name":"Monstera deliciosa","tag":"tropical"}`;
-    line.socket!.write(token === undefined ? askAsStranger() : `${head}${body.length}\r\n\r\n${body}`);
+    line.socket!.write(token === undefined ? askAsStranger() : toRequest("POST /plants", { token, body }));
   }
 
   for (let opened = 0; opened < connections; opened += 100)
@@ -121,7 +121,7 @@ async function send({ url, token, rate, seconds, connections, firstId }: Arrival
 }
 
 function askAsStranger(): string {
-  return `GET /plants/1 HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${createToken(randomBytes)}\r\n\r\n`;
+  return toRequest("GET /plants/1", { token: createToken(randomBytes) });
 }
 
 if (import.meta.main) {

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { openSocket, receiveAll } from "./raw-http.ts";
+import { openSocket, receiveAll, toRequest } from "./raw-http.ts";
 
 /** Plants that are far more than buffers hold, so that most of an export is read after its beginning was. */
 export const PLANTS = 400;
@@ -21,7 +21,7 @@ type Exported = Readonly<{ count: number; last: readonly (string | undefined)[];
 /** Begins an export and reads nothing. Call the result to read all of it. */
 export async function holdExport({ url, token }: Readonly<{ url: string; token: string }>): Promise<() => Promise<Exported>> {
   const socket = await openSocket(url);
-  socket.write(`GET /plants/export HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n\r\n`);
+  socket.write(toRequest("GET /plants/export", { token, fields: ["Connection: close"] }));
   await once(socket, "readable");
   return async () => {
     const text = await receiveAll(socket);

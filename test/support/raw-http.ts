@@ -6,6 +6,15 @@ import { waitMsMax } from "./until.ts";
 // HTTP as bytes, for tests whose faults `fetch` would repair: a socket, packets until the service closes it, and
 // requests one at a time.
 
+type RequestParts = Readonly<{ token?: string; fields?: readonly string[]; body?: string }>;
+
+/** A request with a token, fields, and a body with its length, a character for each byte. */
+export function toRequest(line: string, { token, fields = [], body }: RequestParts = {}): string {
+  const login = token === undefined ? [] : [`Authorization: Bearer ${token}`];
+  const length = body === undefined ? [] : [`Content-Length: ${Buffer.byteLength(body)}`];
+  return [`${line} HTTP/1.1`, "Host: plants", ...login, ...length, ...fields, "", body ?? ""].join("\r\n");
+}
+
 /** A connection. Rejects if nothing listens. If it breaks later, it ends. */
 export async function openSocket(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
@@ -36,8 +45,7 @@ export async function receiveAll(socket: Socket): Promise<string> {
  */
 export async function beginCreate(url: string, token: string): Promise<(plant: string) => Promise<string>> {
   const socket = await openSocket(url);
-  const head = ["POST /plants HTTP/1.1", "Host: plants", `Authorization: Bearer ${token}`, "Transfer-Encoding: chunked"];
-  socket.write([...head, "Expect: 100-continue", "", ""].join("\r\n"));
+  socket.write(toRequest("POST /plants", { token, fields: ["Transfer-Encoding: chunked", "Expect: 100-continue"] }));
   await once(socket, "data");
   return (plant) => {
     socket.write(`${Buffer.byteLength(plant).toString(16)}\r\n${plant}\r\n0\r\n\r\n`);

@@ -1,5 +1,5 @@
 import { quantile } from "../../../bench/quantile.ts";
-import { openWire } from "../raw-http.ts";
+import { openWire, toRequest } from "../raw-http.ts";
 import type { Wire } from "../raw-http.ts";
 
 type To = Readonly<{ url: string; token: string }>;
@@ -14,9 +14,8 @@ export async function runClients({ url, token, clients, firstId, isOver }: Clien
   const wrong: string[] = [];
 
   async function ask(wire: Wire, requestId: string, line: string, body: string, expected: string): Promise<void> {
-    const fields = [`Authorization: Bearer ${token}`, `X-Request-Id: ${requestId}`, `Content-Length: ${body.length}`];
     const start = performance.now();
-    const outcome = await wire.send(Buffer.from(`${[`${line} HTTP/1.1`, "Host: plants", ...fields].join("\r\n")}\r\n\r\n${body}`));
+    const outcome = await wire.send(Buffer.from(toRequest(line, { token, fields: [`X-Request-Id: ${requestId}`], body })));
     times.push(performance.now() - start);
     const seen =
       typeof outcome === "string" ? outcome : `${outcome.status} ${outcome.headers.get("x-request-id")} ${outcome.body.toString()}`;

@@ -2,7 +2,7 @@
 //   bun test/support/attack/odd.ts URL TOKEN
 // TOKEN may only read. Writes "open", then now and then how often each status came, as JSON lines.
 import { CORPUS } from "../../corpus.ts";
-import { closeOf, openSocket } from "../raw-http.ts";
+import { closeOf, openSocket, toRequest } from "../raw-http.ts";
 
 const [url = "", token = ""] = process.argv.slice(2);
 const SENDERS = 8;
@@ -16,8 +16,8 @@ const WAITS_MS = [2, 50];
 /** An export that is not read, and requests that break off. */
 const BROKEN_OFF = [
   ["POST /plants HTT"],
-  ["POST /plants HTTP/1.1\r\nHost: plants\r\nContent-Length: 50\r\n\r\n{"],
-  [`GET /plants/export HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${token}\r\n\r\n`],
+  [`${toRequest("POST /plants", { fields: ["Content-Length: 50"] })}{`],
+  [toRequest("GET /plants/export", { token })],
 ];
 /** With the token, and with none that is valid. All of them are about plant 1. */
 const ODD = [token, "none"].flatMap((login) => CORPUS.map((entry) => ({ ...entry, sent: entry.packets('{"id":1,"name":"odd"}', login) })));

@@ -1,5 +1,6 @@
 import { pick } from "../random.ts";
 import type { Random } from "../random.ts";
+import { toRequest } from "../raw-http.ts";
 import type { Wire } from "../raw-http.ts";
 
 /** Everything that people do with a catalogue, in realistic shares, each over the given connection. */
@@ -117,8 +118,8 @@ function createAsker(pickToken: () => string) {
 
   /** Status 0: the connection was cut, or no response came in time. */
   async function ask(wire: Wire, { method, target, type = "application/json", body = "", bearer = pickToken() }: Ask) {
-    const lines = [`${method} ${target} HTTP/1.1`, "Host: plants", `Authorization: Bearer ${bearer}`, `Content-Type: ${type}`];
-    const answer = await wire.send(Buffer.from(`${lines.join("\r\n")}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`));
+    const request = toRequest(`${method} ${target}`, { token: bearer, fields: [`Content-Type: ${type}`], body });
+    const answer = await wire.send(Buffer.from(request));
     return typeof answer === "string" ? { status: 0, text: answer } : { status: answer.status, text: answer.body.toString() };
   }
 
