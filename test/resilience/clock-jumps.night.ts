@@ -11,17 +11,13 @@ import { globSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** The system clock of one process. Its monotonic clock, which timers use, is not changed. */
-type Clock = Readonly<{
-  /** The environment in which to start the process. */
-  environment: Readonly<Record<string, string>>;
-  /** Sets the clock this many days from the true time, forwards or back. */
-  setDaysOff(days: number): void;
-}>;
-
-/** A clock for a process that is not started yet. The library libfaketime reads a file at each reading of the clock. */
-function openClock(): Clock {
+/**
+ * The system clock of a process that is not started yet. Its monotonic clock, which timers use, is not changed. The
+ * library libfaketime reads a file at each reading of the clock.
+ */
+function openClock() {
   const path = join(temporaryFolder(), "clock");
+  /** Sets the clock this many days from the true time, forwards or back. */
   function setDaysOff(days: number): void {
     // In one step, because the process may read it at any moment.
     writeFileSync(`${path}.next`, `${days < 0 ? "" : "+"}${days}d\n`);

@@ -7,12 +7,10 @@ import { killServices, startService, FailedStart, PATIENT, startTraced } from ".
 import { basename, join } from "node:path";
 import { isWithin } from "../support/patient-clock.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import type { Random } from "../support/random.ts";
-import { openJournal } from "../support/power/journal.ts";
+import { openJournal, readPlants, readServed } from "../support/power/journal.ts";
 import { changePlants } from "../support/power/traffic.ts";
 import type { Done } from "../support/power/traffic.ts";
 import type { TracedService } from "../support/service-process.ts";
-import { readPlants, readServed } from "../support/power/stored-plants.ts";
 import { LOSSES, readImage, replay, writeImage } from "../support/power/image.ts";
 import type { Stage } from "../support/power/image.ts";
 import { isSync, openPathOf, parseTrace } from "../support/trace.ts";
@@ -37,94 +35,118 @@ type Served = Readonly<{
   calls: readonly Call[];
 }>;
 
-type SceneOptions = Readonly<{
-  /** The files on which calls are seen, counted, and fail. */
-  files: readonly string[];
-  root: string;
-  random: Random;
-}>;
-
 const LOAD = { clients: 4, steps: 4 } as const;
 /** The responses of a scene without faults. */
 const ANSWERED = 3 * LOAD.clients * LOAD.steps;
 const READY_MS_MAX = 3000;
 /** The index of names follows the changes a quarter of a second later. The short form shares its processors. */
 const FOLLOW_MS = inForm(1000, 350);
+const IMAGES_EACH = inForm(1, 10);
+
+const random = openRandom(seedOf("nth"));
+const often = plantBugs(CHECKPOINT_OFTEN);
 
 /** A data folder, with what clients tried on it and what each process in turn did to the files. */
-function openScene({ files, root, random }: SceneOptions) {
-  const data = temporaryFolder();
-  const paths = files.flatMap((file) => ["-P", join(data, file)]);
-  const journal = openJournal();
-  const stages = createStages({ data, files, random });
-  let done: Done | undefined;
-  let moment = 0;
+class Scene {
+  readonly data = temporaryFolder();
+  readonly #journal = openJournal();
+  readonly #stages: (Stage & { moment: number })[] = [];
+  readonly #files: readonly string[];
+  readonly #paths: readonly string[];
+  #done: Done | undefined;
+  #moment = 0;
 
-  async function change(url: string): Promise<number[]> {
-    const statuses: number[] = [];
-    function onAnswer({ request, status }: { request: string; status: number }): void {
-      moment += 1;
-      journal.answer({ request, status, moment });
-      statuses.push(status);
+  /** `files`: those on which calls are seen, counted, and fail. */
+  constructor(files: readonly string[]) {
+    this.#files = files;
+    this.#paths = files.flatMap((file) => ["-P", join(this.data, file)]);
+  }
+
+  answered = () => this.#journal.made();
+
+  /** Serves with a fault at the nth call, until it ends by itself or all changes are sent. */
+  async serve({ call, error, isLasting }: Fault, n: number): Promise<Served> {
+    const inject = [...this.#paths, "-e", `inject=${call}:error=${error}:when=${n}${isLasting ? "+" : ""}`];
+    const options = { data: this.data, root: often, inject, flags: PATIENT };
+    const service = await startTraced(options).catch((reason: unknown) => {
+      if (reason instanceof FailedStart) return reason;
+      throw reason;
+    });
+    if (service instanceof FailedStart) {
+      const { code, message: said, trace } = service;
+      return { end: "at its start", code, said, statuses: [], isReady: false, isDistrusted: false, calls: this.#keep(trace) };
     }
-    done = await changePlants({ url, data, journal, random, ...LOAD, before: done, onAnswer });
+    const loaded = await this.#load(service, isLasting ? 0 : READY_MS_MAX);
+    const isDistrusted = parseTrace(service.traceSoFar()).some(isFailedSync);
+    // Every other time it may clean up.
+    const code = await service.end(n % 2 === 0 ? "SIGTERM" : "SIGKILL");
+    return { ...loaded, code, said: service.lines.join("\n"), isDistrusted, calls: this.#keep(await service.trace()) };
+  }
+
+  /** Serves again, without a fault. Returns what is wrong with it and with the files that it leaves. */
+  async check(): Promise<string[]> {
+    const service = await startTraced({ data: this.data, root: often, inject: this.#paths, flags: PATIENT });
+    const refused = (await this.#change(service.url)).filter((status) => status >= 300);
+    const found = this.#journal.findFaults(await readServed(service), this.#moment);
+    await service.end("SIGKILL");
+    this.#keep(await service.trace());
+    return [...found, ...refused.map((status) => `${status} after the restart`), ...this.#findFaults(this.data, this.#moment)];
+  }
+
+  /** What is wrong with the disk after a power cut right after each process. Only if all files of the plants are seen. */
+  cutPower(): string[] {
+    const disk = replay(this.data, this.#stages);
+    const folder = join(temporaryFolder(), "image");
+    const losses = Array.from({ length: IMAGES_EACH }, () => LOSSES).flat();
+    let line = 0;
+    return this.#stages.flatMap(({ lines, moment }) => {
+      line += lines;
+      disk.advance(line);
+      return losses.flatMap((loss) => {
+        writeImage(disk.image(loss, random), folder);
+        return this.#findFaults(folder, moment).map((fault) => `${loss.what}: ${fault}`);
+      });
+    });
+  }
+
+  async #change(url: string): Promise<number[]> {
+    const statuses: number[] = [];
+    const onAnswer = ({ request, status }: { request: string; status: number }) => {
+      this.#moment += 1;
+      this.#journal.answer({ request, status, moment: this.#moment });
+      statuses.push(status);
+    };
+    this.#done = await changePlants({ url, data: this.data, journal: this.#journal, random, ...LOAD, before: this.#done, onAnswer });
     return statuses;
   }
 
   /** All changes, with time to heal in between, unless the service ends before. */
-  async function load({ url, exited }: TracedService, readyMsMax: number) {
-    const statuses = await change(url);
+  async #load({ url, exited }: TracedService, readyMsMax: number) {
+    const statuses = await this.#change(url);
     await isReadyWithin(url, readyMsMax);
-    statuses.push(...(await change(url)));
+    statuses.push(...(await this.#change(url)));
     const isReady = await isReadyWithin(url, readyMsMax);
     const hasEnded = await Promise.race([exited.then(() => true), Bun.sleep(FOLLOW_MS).then(() => false)]);
     return { statuses, isReady, end: hasEnded ? ("by itself" as const) : ("when told" as const) };
   }
 
-  function findIn(folder: string, when: number): string[] {
+  /** Keeps what an ended process did until now, and returns its calls. */
+  #keep(trace: string): readonly Call[] {
+    const left = new Map([...readImage(this.data)].filter(([name]) => this.#files.includes(name)));
+    const calls = parseTrace(trace);
+    this.#stages.push({ calls, lines: trace.split("\n").length, left, moment: this.#moment });
+    return calls;
+  }
+
+  #findFaults(folder: string, moment: number): string[] {
     try {
-      return journal.findFaults(readPlants(folder), when);
+      return this.#journal.findFaults(readPlants(folder), moment);
     } catch (reason) {
       // Before the first response there is nothing to lose: a first start that failed on a broken disk may leave an
       // invalid file.
-      return when === 0 ? [] : [String(reason)];
+      return moment === 0 ? [] : [String(reason)];
     }
   }
-
-  return {
-    data,
-    answered: () => journal.made(),
-    /** Serves with a fault at the nth call, until it ends by itself or all changes are sent. */
-    async serve({ call, error, isLasting }: Fault, n: number): Promise<Served> {
-      const inject = [...paths, "-e", `inject=${call}:error=${error}:when=${n}${isLasting ? "+" : ""}`];
-      const service = await startTraced({ data, root, inject, flags: PATIENT }).catch(expectFailedStart);
-      if (service instanceof FailedStart) {
-        const { code, message: said, trace } = service;
-        return { end: "at its start", code, said, statuses: [], isReady: false, isDistrusted: false, calls: stages.keep(trace, moment) };
-      }
-      const loaded = await load(service, isLasting ? 0 : READY_MS_MAX);
-      const isDistrusted = parseTrace(service.traceSoFar()).some(isFailedSync);
-      // Every other time it may clean up.
-      const code = await service.end(n % 2 === 0 ? "SIGTERM" : "SIGKILL");
-      const said = service.lines.join("\n");
-      return { ...loaded, code, said, isDistrusted, calls: stages.keep(await service.trace(), moment) };
-    },
-    /** Serves again, without a fault. Returns what is wrong with it and with the files that it leaves. */
-    async check(): Promise<string[]> {
-      const service = await startTraced({ data, root, inject: paths, flags: PATIENT });
-      const refused = (await change(service.url)).filter((status) => status >= 300);
-      const found = journal.findFaults(await readServed({ url: service.url, data }), moment);
-      await service.end("SIGKILL");
-      stages.keep(await service.trace(), moment);
-      return [...found, ...refused.map((status) => `${status} after the restart`), ...findIn(data, moment)];
-    },
-    cutPower: () => stages.cutPower(findIn),
-  };
-}
-
-function expectFailedStart(reason: unknown): FailedStart {
-  if (reason instanceof FailedStart) return reason;
-  throw reason;
 }
 
 /** SQLite ignores the result of a sync of the folder: the service syncs it again itself. */
@@ -132,50 +154,10 @@ function isFailedSync(call: Call): boolean {
   return isSync(call) && call.result.startsWith("-1") && basename(openPathOf(call) ?? "").startsWith("plants.db");
 }
 
+/** Waits no longer for a service that has ended. */
 async function isReadyWithin(url: string, msMax: number): Promise<boolean> {
-  let status = 0;
-  await isWithin(msMax, async () => {
-    status = await fetch(`${url}/readyz`).then(
-      (response) => response.status,
-      () => -1,
-    );
-    return status === 200 || status === -1;
-  });
-  return status === 200;
-}
-
-const IMAGES_EACH = inForm(1, 10);
-
-/** What each process in turn did to the files of a data folder. */
-function createStages({ data, files, random }: Pick<SceneOptions, "files" | "random"> & Readonly<{ data: string }>) {
-  const stages: (Stage & { moment: number })[] = [];
-  return {
-    /** Keeps what an ended process did until a moment, and returns its calls. */
-    keep(trace: string, moment: number): readonly Call[] {
-      const left = [...readImage(data)].filter(([name]) => files.includes(name));
-      const calls = parseTrace(trace);
-      stages.push({ calls, lines: trace.split("\n").length, left: new Map(left), moment });
-      return calls;
-    },
-    /**
-     * What is wrong with the disk after a power cut right after each of the processes. Only if all files of the plants
-     * are seen.
-     */
-    cutPower(findFaults: (folder: string, moment: number) => readonly string[]): string[] {
-      const disk = replay(data, stages);
-      const folder = join(temporaryFolder(), "image");
-      const losses = Array.from({ length: IMAGES_EACH }, () => LOSSES).flat();
-      let line = 0;
-      return stages.flatMap(({ lines, moment }) => {
-        line += lines;
-        disk.advance(line);
-        return losses.flatMap((loss) => {
-          writeImage(disk.image(loss, random), folder);
-          return findFaults(folder, moment).map((fault) => `${loss.what}: ${fault}`);
-        });
-      });
-    },
-  };
+  const look = () => fetch(`${url}/readyz`).catch(() => undefined);
+  return (await isWithin(msMax, async () => [200, undefined].includes((await look())?.status))) && (await look())?.status === 200;
 }
 
 const { describe, it } = needs("strace");
@@ -215,12 +197,9 @@ const FAULTS: ReadonlyArray<readonly [what: string, files: readonly string[], fa
 /** More calls than any run makes; strace counts no further. */
 const NEVER = 65_535;
 
-const random = openRandom(seedOf("nth"));
-const often = plantBugs(CHECKPOINT_OFTEN);
-
 /** A run with a fault and the restart after it: what happened, and what was wrong. */
 async function run(fault: Fault, n: number, files: readonly string[]) {
-  const scene = openScene({ files, root: often, random });
+  const scene = new Scene(files);
   const served = await scene.serve(fault, n);
   const wrong = [...findMisconduct(served, fault, files), ...findSilence(served, fault), ...(await scene.check())];
   if (files === STORE) wrong.push(...scene.cutPower());
@@ -296,7 +275,7 @@ describe("whichever call fails, the service goes on, or ends with 1 and says why
 
   // What a start finds after a clean stop: the WAL must get a new name.
   it("if no sync of the folder succeeds, the next start ends with 1 and says why", async () => {
-    const scene = openScene({ files: ["."], root: often, random });
+    const scene = new Scene(["."]);
     const before = await startService({ data: scene.data });
     await before.end("SIGTERM");
     const { end, code, said } = await scene.serve({ ...FAILED_SYNC, isLasting: true }, 1);

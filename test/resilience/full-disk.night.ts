@@ -4,69 +4,52 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startPatientClock, isWithin } from "../support/patient-clock.ts";
 import { plantBugs, CHECKPOINT_OFTEN } from "../support/plant-bugs.ts";
 import { runCommand } from "../support/process.ts";
-import type { ServiceProcess } from "../support/process.ts";
 import { DISK_KINDS, mayMount, mountDisk, unmountDisks } from "../support/disk.ts";
 import { needs } from "../support/program.ts";
 import { killServices, PATIENT, startService, startTraced } from "../support/service-process.ts";
+import type { Service } from "../support/service-process.ts";
 import { parseTrace, syncsOf } from "../support/trace.ts";
 import { tell } from "../support/run-form.ts";
 import { judgeFolder, SOUND } from "../support/stored.ts";
 import { askUntil } from "../support/until.ts";
-import { readToken } from "../support/service.ts";
 import { plantOf, toJson } from "../support/flood.ts";
 
-/** Creates plants one by one and records every response. */
-type Witness = Readonly<{
-  /** Every status of a create, of /readyz and of /livez. A create without a response has the status 0. */
-  creates: ReadonlySet<number>;
-  readiness: ReadonlySet<number>;
-  liveness: ReadonlySet<number>;
-  /** Every status of a read of the first plant and of a page. A plant that is not as created has the status 0. */
-  reads: ReadonlySet<number>;
-  /** What each create answered 503 received: the error's number, and when to try again. */
-  refusals: readonly string[];
-  /** The plants that it sent, and those that were answered 200. */
-  attempted: readonly bigint[];
-  answered: readonly bigint[];
-  /** Creates this many plants, or fewer once `isEnough`, and reads, and checks /readyz and /livez, after each. */
-  create(count: number, isEnough?: () => boolean): Promise<void>;
-  /** Creates nothing until /readyz is 200. False if that took too long. */
-  waitUntilReady(): Promise<boolean>;
-}>;
+type Statuses = Set<number>;
 
 const PAUSE_MS = 20;
 const READY_MS_MAX = 6000;
 
-async function createWitness({ url, data }: { url: string; data: string }): Promise<Witness> {
-  const headers = { authorization: `Bearer ${await readToken(data)}`, "content-type": "application/json" };
-  const creates = new Set<number>();
-  const readiness = new Set<number>();
-  const liveness = new Set<number>();
-  const reads = new Set<number>();
+/** Creates plants one by one and records every status; that of a create without a response, and of a wrong plant, is 0. */
+function createWitness({ ask, statusOf }: Service) {
+  const [creates, readiness, liveness, reads] = Array.from({ length: 4 }, () => new Set<number>()) as [
+    Statuses,
+    Statuses,
+    Statuses,
+    Statuses,
+  ];
+  /** What each create answered 503 received: the error's number, and when to try again. */
   const refusals: string[] = [];
-  const attempted: bigint[] = [];
-  const answered: bigint[] = [];
+  const [attempted, answered]: [bigint[], bigint[]] = [[], []];
 
   async function read(): Promise<void> {
     const first = answered[0];
     if (first === undefined) return;
-    const plant = await fetch(`${url}/plants/${first}`, { headers });
+    const plant = await ask("GET", `/plants/${first}`);
     const isSame = (await plant.text()) === toJson(plantOf(first));
-    reads.add(isSame ? plant.status : 0).add((await fetch(`${url}/plants`, { headers })).status);
+    reads.add(isSame ? plant.status : 0).add(await statusOf("GET", "/plants"));
   }
 
   async function look(): Promise<boolean> {
-    const { status } = await fetch(`${url}/readyz`);
+    const status = await statusOf("GET", "/readyz");
     readiness.add(status);
-    liveness.add((await fetch(`${url}/livez`)).status);
+    liveness.add(await statusOf("GET", "/livez"));
     return status === 200;
   }
 
   async function createNext(): Promise<void> {
     const id = BigInt(attempted.length + 1);
     attempted.push(id);
-    const sent = fetch(`${url}/plants`, { method: "POST", headers, body: toJson(plantOf(id)) });
-    const response = await sent.catch(() => undefined);
+    const response = await ask("POST", "/plants", toJson(plantOf(id))).catch(() => undefined);
     creates.add(response?.status ?? 0);
     if (response?.status === 200) answered.push(id);
     if (response?.status !== 503) return void (await response?.arrayBuffer());
@@ -82,7 +65,8 @@ async function createWitness({ url, data }: { url: string; data: string }): Prom
     refusals,
     attempted,
     answered,
-    async create(count, isEnough = () => false) {
+    /** Creates this many plants, or fewer once `isEnough`, and reads, and checks /readyz and /livez, after each. */
+    async create(count: number, isEnough: () => boolean = () => false) {
       for (let round = 0; round < count && !isEnough(); round += 1) {
         await createNext();
         await read();
@@ -90,6 +74,7 @@ async function createWitness({ url, data }: { url: string; data: string }): Prom
         await Bun.sleep(PAUSE_MS);
       }
     },
+    /** Creates nothing until /readyz is 200. False if that took too long. */
     waitUntilReady: () => isWithin(READY_MS_MAX, look),
   };
 }
@@ -105,8 +90,7 @@ const HEAL_MS_MAX = 1000;
 
 /** A service on a disk that will refuse writes for a while. */
 type Scenario = Readonly<{
-  service: ServiceProcess;
-  data: string;
+  service: Service;
   /** Fills the disk and frees space again, unless that happens by itself. */
   fill?: () => void;
   free?: () => void;
@@ -119,8 +103,8 @@ async function expectKept(data: string, sent: Parameters<typeof judgeFolder>[1])
 }
 
 /** What a client sees before, while and after the disk refuses writes. */
-async function expectHealing({ service, data, fill = () => {}, free = () => {} }: Scenario, refusal: string) {
-  const witness = await createWitness({ url: service.url, data });
+async function expectHealing({ service, fill = () => {}, free = () => {} }: Scenario, refusal: string) {
+  const witness = createWitness(service);
   await witness.create(20);
   const before = witness.answered.length;
   fill();
@@ -145,7 +129,7 @@ async function expectHealing({ service, data, fill = () => {}, free = () => {} }
   const others = events.filter((event) => !["search_behind", "data_exposed", "data_at_risk"].includes(event));
   expect(others).toEqual(["store_made", "settings", "started", "store_trouble", "store_healed"]);
   expect(await service.end("SIGTERM")).toBe(0);
-  await expectKept(data, witness);
+  await expectKept(service.data, witness);
   return { witness, healMs };
 }
 
@@ -156,7 +140,7 @@ async function expectHealing({ service, data, fill = () => {}, free = () => {} }
 async function startFailing(error: "ENOSPC" | "EIO", first: number): Promise<Scenario> {
   const data = temporaryFolder();
   const inject = ["-P", join(data, "plants.db-wal"), "-e", `inject=pwrite64:error=${error}:when=${first}..${first + 13}`];
-  return { service: await startTraced({ data, inject, flags: PATIENT }), data };
+  return { service: await startTraced({ data, inject, flags: PATIENT }) };
 }
 
 describe("creates are answered 503 with Retry-After, /readyz 503 and /livez 200, until it recovers by itself, without a lost plant", () => {
@@ -175,7 +159,7 @@ describe("creates are answered 503 with Retry-After, /readyz 503 and /livez 200,
       async () => {
         const { folder, fill, free } = mountDisk(kind);
         const service = await startService({ data: folder, flags: PATIENT });
-        const { witness, healMs } = await expectHealing({ service, data: folder, fill, free }, "50302, Retry-After: 1");
+        const { witness, healMs } = await expectHealing({ service, fill, free }, "50302, Retry-After: 1");
         expect(healMs).toBeLessThanOrEqual(HEAL_MS_MAX);
         expect(witness.reads).toEqual(new Set([200]));
         tell("full disk", `${kind}: ${witness.refusals.length} creates answered 503, ready ${Math.round(healMs)} ms after space came back`);
@@ -186,8 +170,7 @@ describe("creates are answered 503 with Retry-After, /readyz 503 and /livez 200,
   for (const kind of DISK_KINDS)
     mayMount(kind).it(`a command beside the service says in words that the disk is full, ${kind}`, async () => {
       const { folder, fill } = mountDisk(kind);
-      const { url } = await startService({ data: folder, flags: PATIENT });
-      const witness = await createWitness({ url, data: folder });
+      const witness = createWitness(await startService({ data: folder, flags: PATIENT }));
       fill();
       // What the WAL has room for is used up.
       await witness.create(500, () => witness.refusals.length > 0);
@@ -215,7 +198,7 @@ needs("strace").it(
     function failures(): number {
       return service.lines.filter((line) => line.includes('"event":"checkpoint_failed"')).length;
     }
-    const witness = await createWitness({ url: service.url, data });
+    const witness = createWitness(service);
     await witness.create(500, () => failures() === 2);
     await witness.create(60);
     expect(failures()).toBe(2);

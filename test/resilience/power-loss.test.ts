@@ -6,12 +6,11 @@ import { openRandom, seedOf } from "../support/random.ts";
 import { inForm, tell } from "../support/run-form.ts";
 import { LOSSES, readImage, replay, writeImage } from "../support/power/image.ts";
 import type { Stage } from "../support/power/image.ts";
-import { openJournal } from "../support/power/journal.ts";
+import { openJournal, readPlants, readServed } from "../support/power/journal.ts";
 import { changePlants } from "../support/power/traffic.ts";
 import type { Done } from "../support/power/traffic.ts";
 import { needs } from "../support/program.ts";
 import { killServices, PATIENT, startService, startTraced } from "../support/service-process.ts";
-import { readPlants, readServed } from "../support/power/stored-plants.ts";
 import { answersIn, parseTrace } from "../support/trace.ts";
 
 afterEach(killServices);

@@ -9,8 +9,7 @@ import type { Wire } from "../support/raw-http.ts";
 import { inForm, tell } from "../support/run-form.ts";
 import { killServices, startOn } from "../support/service-process.ts";
 import type { Service } from "../support/service-process.ts";
-import { createWork } from "../support/soak/work.ts";
-import type { Work } from "../support/soak/work.ts";
+import { Work } from "../support/soak/work.ts";
 import { findGrowth, readVitals } from "../support/vitals.ts";
 import type { Vitals } from "../support/vitals.ts";
 
@@ -98,7 +97,7 @@ function startPace({ url, pid }: Service, work: Work) {
 /** A service under mixed work, measured window by window. */
 async function soak(engine: Engine) {
   const service = await startOn(engine);
-  const work = createWork({ token: service.token, random: openRandom(seedOf("soak")) });
+  const work = new Work({ token: service.token, random: openRandom(seedOf("soak")) });
   const wire = openWire(service.url);
   await work.prepare(wire);
   const windows: Window[] = [];

@@ -18,17 +18,7 @@ export type Received = Readonly<{
   resource: Readonly<Record<string, unknown>>;
 }>;
 
-/** A collector that takes what the specification of OTLP allows, and nothing else. */
-export type TestCollector = Readonly<{
-  url: string;
-  /** The variable that lets a service send its traces here. */
-  environment: Readonly<Record<string, string>>;
-  spans: () => readonly Received[];
-  requests: readonly Request[];
-  /** All that arrived, as text. */
-  raw: () => string;
-  stop: () => Promise<void>;
-}>;
+export type TestCollector = ReturnType<typeof startCollector>;
 
 /** A trace that a caller has begun, and the header that says so. */
 export function callerTrace(at: number, flags = "01") {
@@ -100,8 +90,11 @@ export function partialSuccess(rejectedSpans: number, errorMessage: string): str
 
 type CollectorOptions = Readonly<{ answer?: (request: Request, at: number) => Response | Promise<Response> }>;
 
-/** `answer`: what is answered instead of 200; it gets how many requests came before. */
-export function startCollector({ answer }: CollectorOptions = {}): TestCollector {
+/**
+ * A collector that takes what the specification of OTLP allows, and nothing else. `answer`: what is answered instead of
+ * 200; it gets how many requests came before.
+ */
+export function startCollector({ answer }: CollectorOptions = {}) {
   const requests: Request[] = [];
   const bodies: string[] = [];
   const received: Received[] = [];
@@ -121,9 +114,11 @@ export function startCollector({ answer }: CollectorOptions = {}): TestCollector
   const url = server.url.href.replace(/\/$/, "");
   return {
     url,
+    /** The variable that lets a service send its traces here. */
     environment: { OTEL_EXPORTER_OTLP_ENDPOINT: url },
     spans: () => received,
     requests,
+    /** All that arrived, as text. */
     raw: () => bodies.join("\n"),
     stop: () => server.stop(true),
   };

@@ -1,8 +1,7 @@
 import type { Random } from "../random.ts";
 import { readToken } from "../service.ts";
-import { textOf } from "./journal.ts";
+import { textOf, WORD } from "./journal.ts";
 import type { Content, Journal } from "./journal.ts";
-import { WORD } from "./stored-plants.ts";
 
 type Request = Readonly<{ method: string; path: string; body?: string; type?: string; makes: ReadonlyMap<number, Content | undefined> }>;
 

@@ -10,16 +10,7 @@ import { until } from "../until.ts";
 /** One sample of the answer to a query. */
 type Answered = Readonly<{ metric: Readonly<Record<string, string>>; value: readonly [time: number, value: string] }>;
 
-/** A Prometheus of our own, which asks often. */
-export type Prometheus = Readonly<{
-  /** Scrapes the metrics at this address from now on, as this instance of the job plant-store. */
-  watch(instance: string, metricsUrl: string): void;
-  /** Rejects if Prometheus finds the query wrong. */
-  query(query: string): Promise<readonly Answered[]>;
-  /** The alerts of an instance that are firing now. */
-  firing(instance: string): Promise<readonly string[]>;
-  stop(): Promise<void>;
-}>;
+export type Prometheus = Awaited<ReturnType<typeof startPrometheus>>;
 
 /** What Prometheus' own tool says, and how it ended. */
 export async function promtool(words: readonly string[], input = ""): Promise<Readonly<{ said: string; code: number }>> {
@@ -32,8 +23,8 @@ const SCRAPE_MS = 500;
 /** A service may need two seconds for its metrics while its database is away. */
 const SCRAPE_MS_PATIENT = 2500;
 
-/** `rules` is the text of a file of rules. */
-export async function startPrometheus({ rules = "groups: []" }: { rules?: string } = {}): Promise<Prometheus> {
+/** A Prometheus of our own, which asks often. `rules` is the text of a file of rules. */
+export async function startPrometheus({ rules = "groups: []" }: { rules?: string } = {}) {
   const folder = temporaryFolder();
   const targets = join(folder, "targets");
   mkdirSync(targets);
@@ -63,6 +54,7 @@ export async function startPrometheus({ rules = "groups: []" }: { rules?: string
       .catch(() => false),
   );
 
+  /** Rejects if Prometheus finds the query wrong. */
   async function query(text: string): Promise<readonly Answered[]> {
     const response = await fetch(`${url}/api/v1/query`, { method: "POST", body: new URLSearchParams({ query: text }) });
     const { error, data } = (await response.json()) as { error?: string; data: Readonly<{ result: readonly Answered[] }> };
@@ -72,7 +64,8 @@ export async function startPrometheus({ rules = "groups: []" }: { rules?: string
 
   return {
     query,
-    watch(instance, metricsUrl) {
+    /** Scrapes the metrics at this address from now on, as this instance of the job plant-store. */
+    watch(instance: string, metricsUrl: string): void {
       const kind = instance.startsWith("patient") ? "patient" : "eager";
       const target = [{ targets: [new URL(metricsUrl).host], labels: { job: "plant-store", instance } }];
       // A file that appears is whole.
@@ -80,11 +73,12 @@ export async function startPrometheus({ rules = "groups: []" }: { rules?: string
       writeFileSync(`${path}.part`, JSON.stringify(target));
       renameSync(`${path}.part`, path);
     },
-    async firing(instance) {
+    /** The alerts of an instance that are firing now. */
+    async firing(instance: string): Promise<readonly string[]> {
       const alerts = await query(`ALERTS{alertstate="firing",instance="${instance}"}`);
       return alerts.map(({ metric }) => metric["alertname"]!);
     },
-    async stop() {
+    async stop(): Promise<void> {
       child.kill("SIGKILL");
       await exited;
     },
