@@ -57,22 +57,6 @@ describe("turns", () => {
     ]);
   });
 
-  it("begin at once while slots are free, unless the owner already has all that it may have", () => {
-    const { ask, begun } = openTurns();
-    for (const owner of ["a", "a", "a", "a", "b"]) void ask(owner);
-    expect(begun).toEqual(["a", "a", "b"]);
-  });
-
-  it("rotate: an owner with many requests waits for its own, another one for a single turn", async () => {
-    const { ask, begun, end } = openTurns();
-    for (let count = 0; count < 6; count += 1) void ask("a");
-    for (let count = 0; count < 3; count += 1) void ask("b");
-    void ask("c");
-    expect(begun).toEqual(["a", "a", "b"]);
-    for (let count = 0; count < 7; count += 1) await end();
-    expect(begun).toEqual(["a", "a", "b", "a", "b", "c", "a", "b", "a", "a"]);
-  });
-
   it("refuse what exceeds an owner's share, not what another asks for, and never what is patient", async () => {
     const { ask, begun, end } = openTurns({ slots: 2, ownerSlots: 2, waitingMax: 4 });
     for (let count = 0; count < 6; count += 1) void ask("a");
@@ -92,15 +76,6 @@ describe("turns", () => {
     expect(begun).toEqual(["a", "a"]);
     await end();
     await second;
-  });
-
-  it("pass on the result or failure of the work, and the slot to the next", async () => {
-    const { run } = new FairQueue({ ...LIMITS, slots: 1 });
-    const asker = { owner: "a", noTimeout: false };
-    const failing = run(() => Promise.reject(new Error("broken")), asker);
-    const next = run(() => Promise.resolve(5), asker);
-    expect(await rejectionOf(failing)).toMatchObject({ message: "broken" });
-    expect(await next).toBe(5);
   });
 
   it("never run more than there are slots, and run all in the end, in any order of requests and ends", async () => {

@@ -10,9 +10,6 @@ import { asPlantId } from "../../src/domain/plant.ts";
 import type { NewPlant } from "../../src/domain/plant.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { gunzip } from "../../src/files/gunzip.ts";
-import { readCsv } from "../../src/files/csv.ts";
-import { readNdjson } from "../../src/files/ndjson.ts";
-import { parsePlant } from "../../src/domain/validation.ts";
 import { threadMs } from "../support/processor.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -67,34 +64,6 @@ it("eight imports take about as much of a turn of the event loop as one", async 
 it("a turn ends behind the first piece with a refused line, because no commit paces these", async () => {
   expect(await longestTurn(1, { isRefused: true })).toBeLessThanOrEqual(2 * LINE_MS);
 });
-
-for (const { why, read, start } of [
-  { why: "of NDJSON", read: readNdjson, start: "" },
-  { why: "of CSV", read: readCsv, start: "id,name\n" },
-  { why: "of CSV behind a quote that stays open, which are read again", read: readCsv, start: 'id,name\n1,"\n' },
-])
-  it(`a piece has a thousand lines at most ${why}`, async () => {
-    async function* bytes() {
-      yield Buffer.from(`${start}${"a\n".repeat(20_000)}`);
-    }
-    const parts = await Array.fromAsync(read(bytes(), { parsePlant, lineBytesMax: 30_000 }));
-    expect(parts.flat().length).toBeGreaterThanOrEqual(20_000);
-    expect(Math.max(...parts.map((rows) => rows.length))).toBeLessThanOrEqual(1025);
-  });
-
-// The garbage collector makes the stack trace of each error that is kept, of all in one turn of the event loop.
-for (const { what, read, text } of [
-  { what: "rows of CSV that are not UTF-8", read: readCsv, text: "id,name\n1,\xff\n" },
-  { what: "lines that are not UTF-8", read: readNdjson, text: "\xff\n" },
-  { what: "lines that are not JSON", read: readNdjson, text: "{\n" },
-])
-  it(`${what} wait for their batch without an error of the runtime`, async () => {
-    async function* bytes() {
-      yield Buffer.from(text, "latin1");
-    }
-    const parts = await Array.fromAsync(read(bytes(), { parsePlant, lineBytesMax: 100 }));
-    expect(parts.flat().map((row) => "refusal" in row && row.refusal.cause)).toEqual([undefined]);
-  });
 
 it("zeros behind gzip take less than half of the processor time of a call for each of them", async () => {
   const zeros = Buffer.alloc(4_000_000);

@@ -5,7 +5,6 @@ import { PROJECT } from "../support/process.ts";
 import { CASES } from "../support/prometheus/alert-cases.ts";
 import { DASHBOARD, DASHBOARD_QUERIES, RULES } from "../support/prometheus/deployed.ts";
 import type { Place } from "../support/prometheus/deployed.ts";
-import { findNamed } from "../support/prometheus/query.ts";
 
 const GUIDE = readFileSync(join(PROJECT, "docs/how-to/watch.md"), "utf8");
 
@@ -24,17 +23,6 @@ describe("each alert", () => {
 
   it("has a section in docs/how-to/watch.md, in the same order, and no section is for another", () => {
     expect(Array.from(GUIDE.matchAll(/^### (PlantStore\w+)$/gm), ([, alert]) => alert)).toEqual(RULES.map(({ alert }) => alert));
-  });
-});
-
-it("a rule with a typo in a metric, a label or a value would be noticed", () => {
-  expect(findNamed('sum by (jobb) (rate(plant_store_redy{cod="x|y",event!~"z"}[5m])) > 0.5 and on (job) up')).toEqual({
-    metrics: ["plant_store_redy", "up"],
-    matchers: [
-      { metric: "plant_store_redy", label: "cod", value: "x|y" },
-      { metric: "plant_store_redy", label: "event", value: "z" },
-    ],
-    grouped: ["jobb", "job"],
   });
 });
 
