@@ -18,8 +18,6 @@ export type Received = Readonly<{
   resource: Readonly<Record<string, unknown>>;
 }>;
 
-export type TestCollector = ReturnType<typeof startCollector>;
-
 /** A trace that a caller has begun, and the header that says so. */
 export function callerTrace(at: number, flags = "01") {
   const traceId = at.toString(16).padStart(32, "a");
