@@ -97,9 +97,6 @@ describe("the authenticator", () => {
     expect(asked).toHaveLength(101);
     await authenticator.authenticate(headers[0]!);
     expect(asked).toHaveLength(102);
-    // Nor does it remember a long header, as with many spaces before the token.
-    for (let time = 0; time < 2; time += 1) await authenticator.authenticate(headers[1]!.replace(" ", " ".repeat(100)));
-    expect(asked).toHaveLength(104);
   });
 
   it("confirms a token as last seen while the store cannot be reached, until the token expires", async () => {
