@@ -90,18 +90,9 @@ describe("plant-store token", () => {
   it("creates tokens that work at once in a running service, and revokes them within a second", async () => {
     const data = temporaryFolder();
     const service = await startProcess({ data, flags: PATIENT });
-    const made = await runCommand([
-      "token",
-      "create",
-      "--name",
-      "Anna's phone",
-      "--scopes",
-      "plants:write",
-      "--expires",
-      new Date(Date.now() + 1e9).toISOString(),
-      "--data",
-      data,
-    ]);
+    const expires = new Date(Date.now() + 1e9).toISOString();
+    const flags = ["--name", "Anna's phone", "--scopes", "plants:write", "--expires", expires];
+    const made = await runCommand(["token", "create", ...flags, "--data", data]);
     expect(made.stdout).toMatch(/^plant_[0-9A-Za-z]{38}\n$/);
     const token = made.stdout.trim();
     expect((await post(service, token)).status).toBe(200);

@@ -35,16 +35,8 @@ it("an interrupted command gives the terminal back as it was, and says that it m
 });
 
 it("a command that was started to ignore a signal, as with nohup, goes on", async () => {
-  const program = [
-    process.execPath,
-    `${PROJECT}/src/main.ts`,
-    "import",
-    "-",
-    "--format",
-    "ndjson",
-    "--data",
-    join(temporaryFolder(), "data"),
-  ];
+  const words = ["import", "-", "--format", "ndjson", "--data", join(temporaryFolder(), "data")];
+  const program = [process.execPath, `${PROJECT}/src/main.ts`, ...words];
   const child = spawn("sh", ["-c", `trap '' HUP; exec "$@"`, "sh", ...program], { env: cleanEnvironment() });
   const closed = once(child, "close");
   const isBegun = new Promise<void>((resolve) => {

@@ -45,14 +45,8 @@ describe("plant-store check on PostgreSQL", () => {
     const before = await contents();
     const { status, stdout, stderr } = await check();
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-    expect(stdout.split("\n").map((line) => line.slice(0, 16).trim().replace(/ +/, " "))).toEqual([
-      "ok tables",
-      "ok indexes",
-      "ok tokens",
-      "ok plants",
-      "ok search",
-      "",
-    ]);
+    const parts = stdout.split("\n").map((line) => line.slice(0, 16).trim().replace(/ +/, " "));
+    expect(parts).toEqual(["ok tables", "ok indexes", "ok tokens", "ok plants", "ok search", ""]);
     expect(await contents()).toEqual(before);
     const [renaming] = await Promise.all([
       renameFor(1000),

@@ -85,15 +85,8 @@ async function describeSchema({ query }: Database) {
 }
 
 const INDEXES = [
-  "plants_by_name",
-  "plants_by_newest",
-  "plants_by_tag",
-  "plants_by_word",
-  "plants_pkey",
-  "plants_without_tag",
-  "tokens_by_hash",
-  "tokens_by_parent",
-  "tokens_pkey",
+  ...["plants_by_name", "plants_by_newest", "plants_by_tag", "plants_by_word", "plants_pkey", "plants_without_tag"],
+  ...["tokens_by_hash", "tokens_by_parent", "tokens_pkey"],
 ];
 const NEWEST = { version: VERSION, indexes: INDEXES };
 

@@ -4,23 +4,11 @@ import { PROJECT } from "../process.ts";
 import { queryOnce } from "./database-server.ts";
 
 /** Arguments that a call of ours may have: of one alone, of each of several, and of each of three. */
-const TYPES =
-  "text name bigint integer oid regclass boolean bytea bigint[] text[] name[] tsvector tsquery real numeric interval timestamptz anyarray anyelement".split(
-    " ",
-  );
-const PAIRED = [
-  "text",
-  "name",
-  "bigint",
-  "integer",
-  "oid",
-  "regclass",
-  "boolean",
-  "numeric",
-  "double precision",
-  "timestamptz",
-  "interval",
+const TYPES = [
+  ..."text name bigint integer oid regclass boolean bytea bigint[] text[] name[] tsvector tsquery".split(" "),
+  ..."real numeric interval timestamptz anyarray anyelement".split(" "),
 ];
+const PAIRED = "text,name,bigint,integer,oid,regclass,boolean,numeric,double precision,timestamptz,interval".split(",");
 const TRIPLED = ["text", "boolean", "oid"];
 /** What an operator may have on each of its sides. */
 const SIDES = [...PAIRED, "bytea", "tsvector", "tsquery", "real", '"char"', "bigint[]"];

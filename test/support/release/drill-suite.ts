@@ -15,6 +15,8 @@ import type { OtherRoot } from "./other-root.ts";
 
 const STORE = "/var/lib/plant-store";
 const PROGRAM = "/usr/bin/plant-store";
+/** Runs the program as the user of the package. */
+const AS_USER = ["setpriv", "--reuid", "plant-store", "--regid", "plant-store", "--clear-groups", PROGRAM];
 
 const PLANTS = inForm(5_000, 1_000_000);
 const RATE = 100;
@@ -32,7 +34,7 @@ async function openMachine(path: string) {
 /** Runs a command as the user of the package, and returns its milliseconds. */
 function timed(root: OtherRoot, ...words: readonly string[]): number {
   const began = performance.now();
-  const told = root.run("setpriv", "--reuid", "plant-store", "--regid", "plant-store", "--clear-groups", PROGRAM, ...words);
+  const told = root.run(...AS_USER, ...words);
   expect({ ...told, words }).toMatchObject({ status: 0 });
   return performance.now() - began;
 }
@@ -98,19 +100,7 @@ export function testDrill(path: () => string): void {
 async function backUp(root: OtherRoot): Promise<Readonly<{ file: string; ms: number }>> {
   const folder = "/var/backups/plant-store";
   const began = performance.now();
-  const told = await root.start(
-    "setpriv",
-    "--reuid",
-    "plant-store",
-    "--regid",
-    "plant-store",
-    "--clear-groups",
-    PROGRAM,
-    "backup",
-    folder,
-    "--data",
-    STORE,
-  );
+  const told = await root.start(...AS_USER, "backup", folder, "--data", STORE);
   expect(told).toBe(0);
   return { file: join(folder, readdirSync(root.pathOf(folder))[0]!), ms: performance.now() - began };
 }

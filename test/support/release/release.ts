@@ -7,18 +7,8 @@ import { temporaryFolder } from "../temporary-folder.ts";
 
 /** What a release is made of. */
 const NEEDED = [
-  "CHANGELOG.md",
-  "LICENSE",
-  "SECURITY.md",
-  "contract",
-  "deploy",
-  "docs",
-  "package-lock.json",
-  "package.json",
-  "packages",
-  "src",
-  "tsconfig.json",
-  "web",
+  ...["CHANGELOG.md", "LICENSE", "SECURITY.md", "package-lock.json", "package.json", "tsconfig.json"],
+  ...["contract", "deploy", "docs", "packages", "src", "web"],
 ];
 
 const EPOCH = "1795000000";
