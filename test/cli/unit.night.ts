@@ -136,29 +136,22 @@ needs("strace").it("a backup goes on where it may not give way to the service", 
 });
 
 describe("a socket that systemd passes", () => {
-  /** Runs the service as systemd would start it for a connection to this port. */
-  async function startFor(address: string) {
-    const data = temporaryFolder();
-    const words = ["-l", address, process.execPath, join(PROJECT, "src/main.ts"), "serve", "--data", data];
-    const service = Bun.spawn([findProgram("systemd-socket-activate"), ...words], {
-      env: cleanEnvironment(),
-      stdout: "pipe",
-      stderr: "pipe",
-    });
-    await until("systemd listens", async () => connects(address));
-    return { service, data };
-  }
-
-  async function connects(address: string): Promise<boolean> {
-    return fetch(`http://${address}/livez`, { signal: AbortSignal.timeout(20_000) }).then(
-      ({ ok }) => ok,
-      () => false,
-    );
+  /** Runs the service as systemd would start it for a connection to this place. */
+  function startFor(place: string, data: string) {
+    const words = ["-l", place, process.execPath, join(PROJECT, "src/main.ts"), "serve", "--data", data];
+    return Bun.spawn([findProgram("systemd-socket-activate"), ...words], { env: cleanEnvironment(), stdout: "pipe", stderr: "pipe" });
   }
 
   needs("systemd-socket-activate").it("is the one that the service answers on, also the request that made systemd start it", async () => {
     const address = `127.0.0.1:${await findFreePort()}`;
-    const { service, data } = await startFor(address);
+    const data = temporaryFolder();
+    const service = startFor(address, data);
+    await until("systemd listens", () =>
+      fetch(`http://${address}/livez`, { signal: AbortSignal.timeout(20_000) }).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    );
     const headers = { authorization: `Bearer ${await readToken(data)}`, "content-type": "application/json" };
     const created = await fetch(`http://${address}/plants`, { method: "POST", headers, body: '{"id":1,"name":"Rose"}' });
     expect([created.status, await created.text()]).toEqual([200, '{"name":"Rose"}']);
@@ -166,16 +159,16 @@ describe("a socket that systemd passes", () => {
     expect(await service.exited).toBe(0);
   });
 
-  it("must be the only one", () => {
+  it("must be the only one, and is left alone if it is for another process", () => {
     const given = { LISTEN_PID: String(process.pid), LISTEN_FDS: "2" };
     expect(() => passedSocket(given)).toThrow("systemd passed 2 sockets, and the service takes one");
     expect(passedSocket({ ...given, LISTEN_FDS: "1" })).toBe(3);
+    expect(passedSocket({ LISTEN_PID: "1", LISTEN_FDS: "1" })).toBeUndefined();
   });
 
   needs("systemd-socket-activate").it("must have a port", async () => {
     const path = join(temporaryFolder(), "socket");
-    const words = ["-l", path, process.execPath, join(PROJECT, "src/main.ts"), "serve", "--data", temporaryFolder()];
-    const service = Bun.spawn([findProgram("systemd-socket-activate"), ...words], { env: cleanEnvironment(), stderr: "pipe" });
+    const service = startFor(path, temporaryFolder());
     await until("systemd listens", () => existsSync(path));
     // Its socket is there a moment before it listens: a request that comes in between is refused, and starts nothing.
     const asking = setInterval(() => void fetch("http://plants/livez", { unix: path }).catch(() => {}), 100);
@@ -187,10 +180,6 @@ describe("a socket that systemd passes", () => {
     service.kill("SIGKILL");
     expect(ended).toBe(1);
     expect(await new Response(service.stderr).text()).toContain("plant-store: systemd passed a socket without a port: name one");
-  });
-
-  it("that is for another process is left alone", () => {
-    expect(passedSocket({ LISTEN_PID: "1", LISTEN_FDS: "1" })).toBeUndefined();
   });
 });
 

@@ -104,26 +104,26 @@ describe("the readiness of three replicas", () => {
     expect(await create(3)).toEqual(ALL_OK);
   });
 
-  it("is refused while the server may lose what it commits, and so are changes on connections that were open before", async () => {
-    // Each replica has connections for writes.
-    expect(await create(3)).toEqual(ALL_OK);
-    await configure("synchronous_commit = off");
-    await untilReadiness(503);
-    await expectUnavailable(CHANGES);
-    await configure("synchronous_commit = on");
-    await untilReadiness(200);
-    expect(await create(4)).toEqual(ALL_OK);
-  });
-
-  it("is refused while a crash of the server would empty a table, and so are changes", async () => {
-    await sql("ALTER TABLE plants SET UNLOGGED");
-    await untilReadiness(503);
-    await expectUnavailable(CHANGES);
-    expect(services.every(({ lines }) => lines.join().includes("A crash of the database would empty plants"))).toBe(true);
-    await sql("ALTER TABLE plants SET LOGGED");
-    await untilReadiness(200);
-    expect(await create(5)).toEqual(ALL_OK);
-  });
+  for (const [why, spoil, says, mend] of [
+    ["the server may lose what it commits", () => configure("synchronous_commit = off"), "", () => configure("synchronous_commit = on")],
+    [
+      "a crash of the server would empty a table",
+      () => sql("ALTER TABLE plants SET UNLOGGED"),
+      "A crash of the database would empty plants",
+      () => sql("ALTER TABLE plants SET LOGGED"),
+    ],
+  ] as const)
+    it(`is refused while ${why}, and so are changes on connections that were open before`, async () => {
+      // Each replica has connections for writes.
+      expect(await create(3)).toEqual(ALL_OK);
+      await spoil();
+      await untilReadiness(503);
+      await expectUnavailable(CHANGES);
+      expect(services.every(({ lines }) => lines.join().includes(says))).toBe(true);
+      await mend();
+      await untilReadiness(200);
+      expect(await create(4)).toEqual(ALL_OK);
+    });
 
   it("is refused while the user may not read tokens", async () => {
     await sql("ALTER TABLE tokens OWNER TO plants; GRANT INSERT, UPDATE ON tokens TO app");

@@ -74,22 +74,21 @@ describe("a start is refused with one sentence that says what to do and shows no
     });
   });
 
+  const cannot = (why: string, hint: string) => ` cannot be used (${why}). ${hint}`;
+  const RESTS = cannot('role "resting" is not permitted to log in', PASSWORD_HINT);
+  const NO_PASSWORD = cannot("SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string", PASSWORD_HINT);
+  const READ_ONLY = "It is read-only: name the primary, or end its read-only mode.";
+  const NEWER = "CREATE TABLE plant_store_schema (id BIGINT PRIMARY KEY, version BIGINT); INSERT INTO plant_store_schema VALUES (1, 99)";
   for (const [what, before, says, user, password] of [
-    [
-      "a password that is missing",
-      "",
-      ` cannot be used (SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string). ${PASSWORD_HINT}`,
-      "careful",
-      "",
-    ],
-    ["a user who may not log in", "", ` cannot be used (role "resting" is not permitted to log in). ${PASSWORD_HINT}`, "resting"],
-    ["a user who may not create tables", "", ` cannot be used (permission denied for schema public). ${CREATE_HINT}`, "guest"],
+    ["a password that is missing", "", NO_PASSWORD, "careful", ""],
+    ["a user who may not log in", "", RESTS, "resting"],
+    ["a user who may not create tables", "", cannot("permission denied for schema public", CREATE_HINT), "guest"],
     ["a database that answers before it syncs", "ALTER DATABASE $NAME SET synchronous_commit = off", SYNC_HINT],
     ["a user for whom it answers before it syncs", "", SYNC_HINT, "hasty"],
     [
       "a database that is read-only",
       "ALTER DATABASE $NAME SET default_transaction_read_only = on",
-      " cannot be used (cannot execute CREATE TABLE in a read-only transaction). It is read-only: name the primary, or end its read-only mode.",
+      cannot("cannot execute CREATE TABLE in a read-only transaction", READ_ONLY),
     ],
     [
       "a table of another program named plants",
@@ -106,11 +105,7 @@ describe("a start is refused with one sentence that says what to do and shows no
       `CREATE SCHEMA "it's"; ALTER DATABASE $NAME SET search_path = "it's"`,
       `: The schema "it's" has a quote or a backslash in its name: use another one.`,
     ],
-    [
-      "a schema that is newer than the program",
-      "CREATE TABLE plant_store_schema (id BIGINT PRIMARY KEY, version BIGINT NOT NULL); INSERT INTO plant_store_schema VALUES (1, 99)",
-      ": The database was made by a newer Plant Store: use that version.",
-    ],
+    ["a schema that is newer than the program", NEWER, ": The database was made by a newer Plant Store: use that version."],
   ] as const)
     it(what, async () => {
       const name = await makeDatabase(before);
@@ -118,21 +113,16 @@ describe("a start is refused with one sentence that says what to do and shows no
     });
 
   const authority = join(temporaryFolder(), "authority.pem");
+  const NO_TLS = `(The server does not support SSL connections). ${TLS_HINT}`;
+  const NO_DATABASE = `(database "nowhere" does not exist). There is no database of that name: create it, for example with createdb.`;
+  const NO_FILE = `(${authority}: there is no such file or folder). ${TLS_HINT}`;
   for (const [what, path, says] of [
-    [
-      "a database that does not exist",
-      "nowhere",
-      `(database "nowhere" does not exist). There is no database of that name: create it, for example with createdb.`,
-    ],
-    ["no TLS", "postgres?sslmode=verify-full", `(The server does not support SSL connections). ${TLS_HINT}`],
-    ["no TLS", "postgres?sslmode=require", `(The server does not support SSL connections). ${TLS_HINT}`],
-    ["no TLS", "postgres?sslrootcert=system", `(The server does not support SSL connections). ${TLS_HINT}`],
-    ["no TLS", "postgres?channel_binding=require&sslmode=no-verify", `(The server does not support SSL connections). ${TLS_HINT}`],
-    [
-      "the file of an authority that is not there",
-      `postgres?sslmode=verify-full&sslrootcert=${authority}`,
-      `(${authority}: there is no such file or folder). ${TLS_HINT}`,
-    ],
+    ["a database that does not exist", "nowhere", NO_DATABASE],
+    ["no TLS", "postgres?sslmode=verify-full", NO_TLS],
+    ["no TLS", "postgres?sslmode=require", NO_TLS],
+    ["no TLS", "postgres?sslrootcert=system", NO_TLS],
+    ["no TLS", "postgres?channel_binding=require&sslmode=no-verify", NO_TLS],
+    ["the file of an authority that is not there", `postgres?sslmode=verify-full&sslrootcert=${authority}`, NO_FILE],
   ] as const)
     it(`${what}: ${path.replace(authority, "…")}`, async () => {
       expect(await refusalOf(addressOf("postgres").replace(/[^/]*$/, path))).toBe(
