@@ -74,34 +74,27 @@ describe("plant-store backup", () => {
     }
   });
 
+  const dated = (year: number) => `plant-store-${year}-01-01T00-00-00Z.gz`;
+
   it("in a folder is named by the time, and keeps so many of this store before those of a clock that was ahead, and all that is not its own", async () => {
     const own = temporaryFolder();
-    const others = ["plant-store-2001-01-01T00-00-00Z.gz", "plant-store-2099-01-01T00-00-00Z.gz.part", "plants.gz", "plant-store-x.gz"];
-    for (const name of others) writeFileSync(join(own, name), "precious");
-    const foreign = "plant-store-2002-01-01T00-00-00Z.gz";
-    copyFileSync(gardens[1]!.file, join(own, foreign));
-    symlinkSync(garden.file, join(own, "plant-store-2003-01-01T00-00-00Z.gz"));
+    const copyAs = (name: string, from = garden.file) => copyFileSync(from, join(own, name));
+    const precious = [dated(2001), `${dated(2099)}.part`, "plants.gz", "plant-store-x.gz"];
+    for (const name of precious) writeFileSync(join(own, name), "precious");
+    copyAs(dated(2002), gardens[1]!.file);
+    symlinkSync(garden.file, join(own, dated(2003)));
     // Somebody has put it aside.
-    const kept = "plant-store-2000-01-01T00-00-00Z.gz.kept";
-    copyFileSync(garden.file, join(own, kept));
-    const [ahead, furtherAhead, oldest, old] = [2097, 2098, 2004, 2005].map((year) => `plant-store-${year}-01-01T00-00-00Z.gz`) as [
-      string,
-      string,
-      string,
-      string,
-    ];
-    for (const name of [ahead, furtherAhead, oldest, old]) copyFileSync(garden.file, join(own, name));
+    copyAs(`${dated(2000)}.kept`);
+    const others = readdirSync(own);
+    for (const year of [2097, 2098, 2004, 2005]) copyAs(dated(year));
     const { status, stdout, stderr } = await runOn(garden.place, ["backup", own, "--keep", "2"]);
     expect([status, stderr]).toEqual([0, ""]);
-    expect(stdout.split("\n").filter((line) => line.startsWith("removed"))).toEqual(
-      [ahead, furtherAhead, oldest].map((name) => `removed ${join(own, name)}`),
-    );
-    const left = readdirSync(own).filter((name) => ![...others, foreign, kept, "plant-store-2003-01-01T00-00-00Z.gz"].includes(name));
-    expect(left).toHaveLength(2);
-    expect(left.toSorted()[0]).toBe(old);
-    expect(left.toSorted()[1]).toMatch(/^plant-store-20\d\d-\d\d-\d\dT\d\d-\d\d-\d\dZ\.gz$/);
-    for (const name of others) expect(readFileSync(join(own, name), "utf8")).toBe("precious");
-    expect(existsSync(join(own, kept))).toBe(true);
+    const removed = [2097, 2098, 2004].map((year) => `removed ${join(own, dated(year))}`);
+    expect(stdout.split("\n").filter((line) => line.startsWith("removed"))).toEqual(removed);
+    const left = readdirSync(own).filter((name) => !others.includes(name));
+    expect(left.toSorted()).toEqual([dated(2005), expect.stringMatching(/^plant-store-20\d\d-\d\d-\d\dT\d\d-\d\d-\d\dZ\.gz$/)]);
+    expect(readdirSync(own)).toEqual(expect.arrayContaining(others));
+    for (const name of precious) expect(readFileSync(join(own, name), "utf8")).toBe("precious");
     const one = await runOn(garden.place, ["backup", join(own, "x.gz"), "--keep", "2"]);
     expect([one.status, one.stderr]).toEqual([
       1,
@@ -111,11 +104,8 @@ describe("plant-store backup", () => {
 
   it("in a folder does not remove one that was made while it was written", async () => {
     const own = temporaryFolder();
-    const [newest, meanwhile, old] = [60, 30, 90].map((minutes) => datedName(own, new Date(Date.now() - minutes * 60_000))) as [
-      string,
-      string,
-      string,
-    ];
+    const madeBefore = (minutes: number) => datedName(own, new Date(Date.now() - minutes * 60_000));
+    const [newest, meanwhile, old] = [madeBefore(60), madeBefore(30), madeBefore(90)];
     for (const path of [newest, meanwhile, old]) copyFileSync(garden.file, path);
     const { store } = (JSON.parse(linesOf(garden.file)[0]!) as { backup: { store: string } }).backup;
     expect(await removeOldBackups(newest, { keep: 2, store })).toEqual([old]);
@@ -124,16 +114,16 @@ describe("plant-store backup", () => {
   it("in a folder removes the parts that killed ones left, once they are old, and those alone", async () => {
     const own = temporaryFolder();
     const partOf = (name: string, pid: number) => join(own, `${name}.${pid}-${"0".repeat(18)}.part`);
-    const dated = "plant-store-2004-01-01T00-00-00Z.gz";
-    const left = partOf(dated, 4_194_305);
+    const backup = dated(2004);
+    const left = partOf(backup, 4_194_305);
     // Its process may be one of another container.
-    const young = partOf(dated, 4_194_306);
-    const others = [partOf(dated, process.pid), partOf("plants.gz", 4_194_305), join(own, `${dated}.mine.part`)];
+    const young = partOf(backup, 4_194_306);
+    const others = [partOf(backup, process.pid), partOf("plants.gz", 4_194_305), join(own, `${backup}.mine.part`)];
     for (const path of [left, young, ...others]) writeFileSync(path, "part");
     const aDayAgo = new Date(Date.now() - 24 * 3_600_000);
     for (const path of [left, ...others]) utimesSync(path, aDayAgo, aDayAgo);
     // In a container each command has the same number of a process.
-    const sameNumber = `part=${own}/${dated}.$$-${"1".repeat(18)}.part; touch -d yesterday "$part" && exec "$@"`;
+    const sameNumber = `part=${own}/${backup}.$$-${"1".repeat(18)}.part; touch -d yesterday "$part" && exec "$@"`;
     const { status } = await runOn(garden.place, ["backup", own], { under: ["bash", "-c", sameNumber, "bash"] });
     expect(status).toBe(0);
     expect([left, young, ...others].map((path) => existsSync(path))).toEqual([false, true, true, true, true]);
@@ -161,7 +151,7 @@ describe("plant-store backup", () => {
     const place = await newPlace("SQLite");
     const own = temporaryFolder();
     expect((await runOn(place, ["restore", garden.file])).status).toBe(0);
-    expect((await runOn(place, ["backup", join(own, "plant-store-2004-01-01T00-00-00Z.gz")])).status).toBe(0);
+    expect((await runOn(place, ["backup", join(own, dated(2004))])).status).toBe(0);
     rmSync(place["data"]!, { recursive: true });
     await (await startTestService(place)).stop();
     const { status, stdout } = await runOn(place, ["backup", own, "--keep", "1"]);

@@ -21,32 +21,6 @@ function problemsOf(environment: Record<string, string>, flags = {}, mistakes: s
 }
 
 describe("the settings", () => {
-  it("have the defaults of docs/reference/settings.md", () => {
-    expect(parseConfig({}, { data: "/var/plants" })).toEqual({
-      host: "127.0.0.1",
-      port: 8080,
-      data: "/var/plants",
-      database: { kind: "sqlite", path: "/var/plants/plants.db" },
-      metrics: undefined,
-      traces: undefined,
-      tracesOff: undefined,
-      log: "info",
-      logChanges: "sum",
-      bodyBytesMax: 65_536,
-      connectionsMax: 8192,
-      queueMax: 1024,
-      queueWaitMs: 1000,
-      tokenRequestsPerMinute: 0,
-      addressRequestsPerMinute: 0,
-      refusedRequestsPerMinute: 600,
-      trustedProxies: undefined,
-      trustedHeader: "x-forwarded-for",
-      origins: [],
-      drainDelayMs: 0,
-      drainMs: 8000,
-    });
-  });
-
   const [QUOTES, SPACES] = ["has quotes around its value", "has spaces or a line end around its value"];
   it.each([
     ["PLANT_STORE_DATA", '"data"', QUOTES],

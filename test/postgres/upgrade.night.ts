@@ -84,10 +84,8 @@ async function describeSchema({ query }: Database) {
   return { version: Number(row!["version"]), indexes: indexes.map(({ name }) => name) };
 }
 
-const INDEXES = [
-  ...["plants_by_name", "plants_by_newest", "plants_by_tag", "plants_by_word", "plants_pkey", "plants_without_tag"],
-  ...["tokens_by_hash", "tokens_by_parent", "tokens_pkey"],
-];
+const OF_PLANTS = ["plants_by_name", "plants_by_newest", "plants_by_tag", "plants_by_word", "plants_pkey", "plants_without_tag"];
+const INDEXES = [...OF_PLANTS, "tokens_by_hash", "tokens_by_parent", "tokens_pkey"];
 const NEWEST = { version: VERSION, indexes: INDEXES };
 
 async function isBuilding({ query }: Database): Promise<boolean> {

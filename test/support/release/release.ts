@@ -6,10 +6,8 @@ import { PROJECT } from "../process.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 /** What a release is made of. */
-const NEEDED = [
-  ...["CHANGELOG.md", "LICENSE", "SECURITY.md", "package-lock.json", "package.json", "tsconfig.json"],
-  ...["contract", "deploy", "docs", "packages", "src", "web"],
-];
+const FILES = ["CHANGELOG.md", "LICENSE", "SECURITY.md", "package-lock.json", "package.json", "tsconfig.json"];
+const FOLDERS = ["contract", "deploy", "docs", "packages", "src", "web"];
 
 const EPOCH = "1795000000";
 
@@ -17,7 +15,8 @@ const EPOCH = "1795000000";
 export function copyProject(name: string): string {
   const copy = join(temporaryFolder(), name);
   const isMade = (path: string) => path.endsWith("/packages/client/dist");
-  for (const entry of NEEDED) cpSync(join(PROJECT, entry), join(copy, entry), { recursive: true, filter: (path) => !isMade(path) });
+  for (const entry of [...FILES, ...FOLDERS])
+    cpSync(join(PROJECT, entry), join(copy, entry), { recursive: true, filter: (path) => !isMade(path) });
   symlinkSync(join(PROJECT, "node_modules"), join(copy, "node_modules"));
   return copy;
 }
