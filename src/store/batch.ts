@@ -22,53 +22,42 @@ export type Outcomes = Readonly<{
 }>;
 
 /** Changes that one commit makes, and the state of their wait. */
-export type Batch = Readonly<{
+export class Batch implements Changes {
   /** When the first change arrived. */
-  since: number;
+  readonly since: number;
   /** How many places in the queue the changes of each owner have. */
-  places: Map<Owner, number>;
+  readonly places = new Map<Owner, number>();
   /** Called when the changes no longer wait for their commit. */
-  onLeave: Array<() => void>;
-  creates: NewPlant[];
-  swaps: Swap[];
-  tokens: TokenChange[];
+  readonly onLeave: Array<() => void> = [];
+  characters = 0;
+  searched = 0;
+  readonly creates: NewPlant[] = [];
+  readonly swaps: Swap[] = [];
+  readonly tokens: TokenChange[] = [];
   /** Called when the commit has begun. */
-  onBegin: Array<() => void>;
+  readonly onBegin: Array<() => void> = [];
   /** What of a trace each change is, if that is recorded. Empty if nothing is traced. */
-  traced: Array<Active | undefined>;
+  readonly traced: Array<Active | undefined> = [];
   /** What all who asked for these changes wait for. */
-  outcomes: PromiseWithResolvers<Outcomes>;
-}> & { characters: number; searched: number };
+  readonly outcomes = Promise.withResolvers<Outcomes>();
 
-/** `since`: when the first change arrived. */
-export function openBatch(since: number): Batch {
-  return {
-    since,
-    places: new Map(),
-    onLeave: [],
-    characters: 0,
-    searched: 0,
-    creates: [],
-    swaps: [],
-    tokens: [],
-    onBegin: [],
-    traced: [],
-    outcomes: Promise.withResolvers(),
-  };
-}
+  constructor(since: number) {
+    this.since = since;
+  }
 
-/** The commit has begun. What one caller does then must not keep the others from their outcomes. */
-export function runOnBegin({ onBegin }: Batch): void {
-  for (const call of onBegin) {
-    try {
-      call();
-    } catch {
-      // See `whileWriting`: the caller does without it, or does it again.
+  /** How many changes they are. */
+  count(): number {
+    return this.creates.length + this.swaps.length + this.tokens.length;
+  }
+
+  /** The commit has begun. What one caller does then must not keep the others from their outcomes. */
+  begin(): void {
+    for (const call of this.onBegin) {
+      try {
+        call();
+      } catch {
+        // See `whileWriting`: the caller does without it, or does it again.
+      }
     }
   }
-}
-
-/** How many changes they are. */
-export function countOf({ creates, swaps, tokens }: Changes): number {
-  return creates.length + swaps.length + tokens.length;
 }

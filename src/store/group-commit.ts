@@ -1,6 +1,5 @@
 import { PlantStoreError } from "../domain/errors.ts";
 import type { Owner } from "../runtime/fair-shares.ts";
-import { countOf, runOnBegin } from "./batch.ts";
 import type { Batch, Changes, Outcome, Outcomes } from "./batch.ts";
 import type { CommitMeter } from "./commit-meter.ts";
 import { charactersOf, searchedOf } from "./commit-size.ts";
@@ -142,9 +141,9 @@ export class GroupCommit {
     const endTrace = meter.tracer?.begin(batch.traced);
     try {
       const committed = commit(batch);
-      runOnBegin(batch);
+      batch.begin();
       const outcomes = await committed;
-      meter.committed(countOf(batch), outcomes.creates ?? [], now() - started);
+      meter.committed(batch.count(), outcomes.creates ?? [], now() - started);
       endTrace?.();
       batch.outcomes.resolve(outcomes);
     } catch (reason) {

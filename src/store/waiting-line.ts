@@ -1,8 +1,7 @@
 import { PlantStoreError } from "../domain/errors.ts";
 import { createFairShares } from "../runtime/fair-shares.ts";
 import type { Owner } from "../runtime/fair-shares.ts";
-import { countOf, openBatch } from "./batch.ts";
-import type { Batch } from "./batch.ts";
+import { Batch } from "./batch.ts";
 import { COMMIT_CHARACTERS, placesOf } from "./commit-size.ts";
 import type { Size } from "./commit-size.ts";
 
@@ -31,7 +30,7 @@ export function createWaitingLine({ enough, searchedMax, queueMax, now }: LineLi
   }
 
   function open(): Batch {
-    const batch = openBatch(now());
+    const batch = new Batch(now());
     batches.push(batch);
     return batch;
   }
@@ -60,9 +59,9 @@ export function createWaitingLine({ enough, searchedMax, queueMax, now }: LineLi
       return batch;
     },
     /** Whether the batch need not wait for more changes. */
-    isEnough: (batch: Batch) => countOf(batch) >= enough || isLarge(batch),
+    isEnough: (batch: Batch) => batch.count() >= enough || isLarge(batch),
     isFull: (owner: Owner) => !places.hasRoom(owner),
     /** How many changes wait. */
-    changes: () => batches.reduce((sum, batch) => sum + countOf(batch), 0),
+    changes: () => batches.reduce((sum, batch) => sum + batch.count(), 0),
   };
 }

@@ -60,7 +60,7 @@ function openTable(ids: readonly bigint[]) {
   const asked = { near: 0, whole: 0 };
   const execute = (async ({ text }: { text: string }, [from, limit, , end = PLANT_ID_MAX]: readonly bigint[]) => {
     if (text === LIST_PLANTS_UP_TO.brief.text) asked.near += 1;
-    else if (text === LISTS.ascending.plants.all.brief.text) asked.whole += 1;
+    else if (text === LISTS.ascending.plants.any.brief.text) asked.whole += 1;
     else throw new Error(`An unknown statement: ${text}`);
     const found = ids.filter((id) => id >= from! && id <= end);
     return found.slice(0, Number(limit)).map((id) => [id, "x", null]);

@@ -22,8 +22,8 @@ const PREPARED: ReadonlyArray<readonly [Statement, values: string]> = [
   [DELETE_PLANTS, `'{1}', '{a}', '{b}'`],
   [FIND_PLANTS, `'{1}'`],
   [RESTORE_PLANTS, `'{1}', '{a}', '{b}', '{a}', '{38}', '{1}'`],
-  [LISTS.ascending.plants.all.brief, `1, 100, 1000`],
-  [LISTS.descending.plants.all.brief, `1, 100, 1000`],
+  [LISTS.ascending.plants.any.brief, `1, 100, 1000`],
+  [LISTS.descending.plants.any.brief, `1, 100, 1000`],
   [CONFIRM_TOKEN, `'a', 'a'`],
   [FIND_TOKEN, `'a'`],
   [IS_TOKEN_REVOKED, `'a'`],
@@ -178,9 +178,9 @@ describe("a plan of a search", () => {
   const [FIRST, LIMIT, BYTES] = [0, 100, 1000];
   for (const [direction, { withWords }] of Object.entries(LISTS))
     for (const [filter, values] of [
-      ["all", []],
-      ["ofTag", ["b"]],
-      ["withoutTag", []],
+      ["any", []],
+      ["given", ["b"]],
+      ["none", []],
     ] as const)
       for (const way of ["near", "far"] as const)
         it(`looks ${way} in the order of ids, ${direction}, filter: ${filter}`, async () => {
@@ -191,7 +191,7 @@ describe("a plan of a search", () => {
         });
 
   it("puts plants that are far away into order, which the planner would look for one by one", async () => {
-    const { sorted, planned } = LISTS.ascending.withWords.all;
+    const { sorted, planned } = LISTS.ascending.withWords.any;
     expect(await planOf(sorted.brief, [FIRST, LIMIT, BYTES, "far:*"])).toMatch(/Sort[^]*Bitmap Index Scan on plants_by_word/);
     expect(await planOf(planned.brief, [FIRST, LIMIT, BYTES, "far:*"])).toMatch(/Limit\n *-> {2}Index Scan using plants_pkey/);
   });

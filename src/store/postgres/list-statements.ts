@@ -85,10 +85,12 @@ const BY_ID = { by: "id", sorting: "id" } as const;
  * of their ids: where many have the words, that is enough. `sorted` puts all that have them into order, and `planned` leaves
  * it to the planner, which does not know how many words begin with a few letters, nor where their plants are.
  */
-function searchFrom(from: string, sorting: string, { ofTag, words }: Readonly<Record<"ofTag" | "words", string>>) {
-  const condition = `${from}${ofTag} AND ${words}`;
+function searchFrom(from: string, sorting: string, tag: Filter["tag"]) {
+  const ofTag = withFilter(from, { tag, hasWords: false });
+  const words = conditionOf({ tag: "any", hasWords: true }, tag === "given" ? 5 : 4);
+  const condition = `${ofTag} AND ${words}`;
   const look = (plants: number) => (asked: Asked) =>
-    `SELECT id, ${asked}, name_key, added, ${words} AS is_found FROM store.plants WHERE ${from}${ofTag} ORDER BY ${sorting} LIMIT ${plants} * $2::bigint`;
+    `SELECT id, ${asked}, name_key, added, ${words} AS is_found FROM store.plants WHERE ${ofTag} ORDER BY ${sorting} LIMIT ${plants} * $2::bigint`;
   const place = { by: "id", sorting };
   return {
     near: readPage(within(look(10), "is_found", condition), place),
@@ -99,20 +101,20 @@ function searchFrom(from: string, sorting: string, { ofTag, words }: Readonly<Re
   };
 }
 
+function withFilter(from: string, filter: Filter): string {
+  return [from, conditionOf(filter, 4)].filter(Boolean).join(" AND ");
+}
+
 /** Lists from an id on: up from there, or down. */
 function listsFrom(from: string, sorting: string, name: string) {
-  const all = readPage(among(from), { by: "id", sorting });
-  const [ofTag, withoutTag] = [` AND ${hasTag(4)}`, " AND tag IS NULL"];
+  const listOf = (tag: Filter["tag"]) => readPage(among(withFilter(from, { tag, hasWords: false })), { by: "id", sorting });
+  const { brief, measured } = listOf("any");
   return {
-    plants: {
-      all: { ...all, brief: { name, ...all.brief } },
-      ofTag: readPage(among(from + ofTag), { by: "id", sorting }),
-      withoutTag: readPage(among(from + withoutTag), { by: "id", sorting }),
-    },
+    plants: { any: { brief: { name, ...brief }, measured }, given: listOf("given"), none: listOf("none") },
     withWords: {
-      all: searchFrom(from, sorting, { ofTag: "", words: "words @@ $4::tsquery" }),
-      ofTag: searchFrom(from, sorting, { ofTag, words: "words @@ $5::tsquery" }),
-      withoutTag: searchFrom(from, sorting, { ofTag: withoutTag, words: "words @@ $4::tsquery" }),
+      any: searchFrom(from, sorting, "any"),
+      given: searchFrom(from, sorting, "given"),
+      none: searchFrom(from, sorting, "none"),
     },
   } as const;
 }

@@ -10,9 +10,6 @@ export type PlantRow = [id: bigint, name: string, tag: string | null];
 
 type ToElement = (plant: NewPlant) => string;
 
-/** The values of a row: its plant, the words for search, and the key of its name. */
-type RowValues = readonly [id: string, name: string, tag: string | null, words: string, nameKey: string];
-
 const ID: ToElement = ({ id }) => String(id);
 const NAME: ToElement = ({ name }) => quote(toColumn(name));
 const TAG: ToElement = ({ tag }) => (tag === undefined ? "NULL" : quote(toColumn(tag)));
@@ -45,8 +42,7 @@ export async function rowsOf(plants: readonly NewPlant[]): Promise<Array<string 
   const values: Array<string | null> = [];
   const pauses = openPauses();
   for (const { id, name, tag } of plants) {
-    const row: RowValues = [String(id), toColumn(name), tag === undefined ? null : toColumn(tag), toWords(name), nameKey(name)];
-    values.push(...row);
+    values.push(String(id), toColumn(name), tag === undefined ? null : toColumn(tag), toWords(name), nameKey(name));
     const pause = pauses();
     if (pause) await pause;
   }

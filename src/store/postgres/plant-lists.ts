@@ -6,7 +6,7 @@ import type { Statement } from "./engine/pool.ts";
 import type { Execute, ExecuteOptions } from "./engine/retry.ts";
 import { toPlant } from "./plant-columns.ts";
 import type { PlantRow } from "./plant-columns.ts";
-import { LISTS, LIST_PLANTS_UP_TO, filterValues } from "./list-statements.ts";
+import { LISTS, LIST_PLANTS_UP_TO, filterOf, filterValues } from "./list-statements.ts";
 import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../domain/plant.ts";
 
 /** @limit PostgreSQL: duration of a list or search */
@@ -63,11 +63,11 @@ const FEW = 10;
 
 /** `reach`: of the pages before, on Citus. Only lists without a filter use it. */
 export async function list(execute: Execute, query: ListQuery, reach?: PageReach): Promise<Page> {
-  const { limit, bytesMax, tag, words, descending = false } = query;
+  const { limit, bytesMax, words, descending = false } = query;
   const from = idBehind(query);
   if (from === undefined) return { plants: [], isLast: true };
   const { plants, withWords } = LISTS[descending ? "descending" : "ascending"];
-  const filter = tag === undefined ? "all" : tag === null ? "withoutTag" : "ofTag";
+  const filter = filterOf(query).tag;
   async function read(page: Reading["page"], more: readonly unknown[] = filterValues(query)): Promise<Page> {
     const valuesFor = (bytes: number) => [from, limit + 1, bytes, ...more];
     return toPage(
@@ -76,16 +76,16 @@ export async function list(execute: Execute, query: ListQuery, reach?: PageReach
     );
   }
   if (words.length > 0) return search((way) => read(withWords[filter][way]), { limit, areWorkers: reach !== undefined });
-  if (filter !== "all" || descending || !reach) return read(plants[filter]);
+  if (filter !== "any" || descending || !reach) return read(plants[filter]);
   const end = reach.endOf(from, limit + 1);
   const near = end === undefined ? undefined : await read(LIST_PLANTS_UP_TO, [end]);
-  const page = near && !near.isLast ? near : await read(plants.all);
+  const page = near && !near.isLast ? near : await read(plants.any);
   // The gap between a few plants says little of others.
   if (page.plants.length >= LEARNED_MIN) reach.learn(from, page.plants);
   return page;
 }
 
-type Ways = keyof (typeof LISTS)["ascending"]["withWords"]["all"];
+type Ways = keyof (typeof LISTS)["ascending"]["withWords"]["any"];
 
 /** Reads a page of what has some words, in whichever way costs little. */
 async function search(read: (way: Ways) => Promise<Page>, { limit, areWorkers }: Readonly<{ limit: number; areWorkers: boolean }>) {

@@ -5,7 +5,6 @@ import type { NewPlant, PlantId } from "../../domain/plant.ts";
 import type { ImportOutcome } from "../plants.ts";
 import { plantsById } from "./plant-columns.ts";
 import { changeOrRefuse } from "./plant-tables.ts";
-import type { Replace } from "./plant-replacements.ts";
 import type { PlantTables, Update } from "./plant-tables.ts";
 
 /** How often to try plants that others create, change and delete at the same moment. */
@@ -20,17 +19,15 @@ type PutOptions = Readonly<{
   replace?: Replace | undefined;
 }>;
 
-export type Put = (plants: readonly NewPlant[], options: PutOptions) => Promise<Array<ImportOutcome | Error>>;
-
 /** The plants that the server refuses, and why. */
 type Refused = Map<PlantId, Error>;
 
 /** Creates or replaces plants. Resolves with an outcome or refusal each, in order. `tables` may try a change twice: that is harmless. */
-export function createPut(tables: PlantTables): Put {
+export function createPut(tables: PlantTables) {
   /** Repeats come together, as of a file that is imported again. Then a look is cheaper than the attempt to create. */
   let wereMostThere = false;
 
-  return async (plants, { isDryRun, replace }) => {
+  return async (plants: readonly NewPlant[], { isDryRun, replace }: PutOptions): Promise<Array<ImportOutcome | Error>> => {
     const isReplacing = replace !== undefined;
     // If an id occurs more than once, the first plant creates and the last one replaces.
     const wanted = new Map((isReplacing ? plants : plants.toReversed()).map((plant) => [plant.id, plant]));
@@ -93,4 +90,49 @@ function outcomesOf(plants: readonly NewPlant[], before: ReadonlyMap<PlantId, Ne
     if (isSame(stored, plant)) return "same";
     return isReplacing ? "replaced" : "in_use";
   });
+}
+
+/** How often to try after failures. */
+const REPLACE_TRIES_MAX = 5;
+
+/** Makes what is not refused. Resolves with the plants that were not as expected any more. */
+export type Replace = (updates: readonly Update[], refuse: (plant: Update, reason: Error) => void) => Promise<readonly NewPlant[]>;
+
+/**
+ * Replaces plants. After a failure nobody knows whether they were replaced, until they are looked at. What is neither
+ * the old nor the new plant then, others have changed: it rejects, as doing it again might undo what they were promised. `update` must not run twice by itself.
+ */
+export function createReplace(tables: PlantTables, update: PlantTables["update"]): Replace {
+  /** Resolves with those that were not made. Rejects with the reason if that cannot be told. */
+  async function lookAgain(updates: readonly Update[], reason: unknown): Promise<readonly Update[]> {
+    const now = plantsById(await tables.find(updates.map(({ id }) => id)));
+    const made = updates.filter(({ id, to }) => isSame(to, now.get(id)));
+    const left = updates.filter(({ id, from }) => isSame(from, now.get(id)));
+    const isKnown = made.length + left.length === updates.length;
+    if (!isKnown || (made.length > 0 && !(await tables.confirm(made.map(({ to }) => to))))) throw reason;
+    return left;
+  }
+
+  return async (updates, refuse) => {
+    let failure: unknown;
+    let open = updates;
+    for (let tries = 1; open.length > 0; tries += 1) {
+      try {
+        const refused = new Set<PlantId>();
+        const rows = await changeOrRefuse(open, update, (plant, reason) => {
+          refused.add(plant.id);
+          refuse(plant, reason);
+        });
+        const changed = new Set<bigint>(rows.map(([id]) => id));
+        open = open.filter(({ id }) => !changed.has(id) && !refused.has(id));
+        if (failure === undefined) break;
+      } catch (thrown) {
+        if (!(thrown instanceof PlantStoreError) || thrown.code !== "store_unavailable") throw thrown;
+        failure = thrown;
+      }
+      if (tries === REPLACE_TRIES_MAX) throw failure;
+      open = await lookAgain(open, failure);
+    }
+    return open.map(({ to }) => to);
+  };
 }

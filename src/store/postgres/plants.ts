@@ -1,6 +1,6 @@
 import { PlantStoreError } from "../../domain/errors.ts";
-import type { NewPlant, PlantId } from "../../domain/plant.ts";
-import type { GroupCommit, QueueLimits } from "../group-commit.ts";
+import type { NewPlant } from "../../domain/plant.ts";
+import type { QueueLimits } from "../group-commit.ts";
 import { idOf } from "../plants.ts";
 import type { ImportOptions, ImportOutcome, PlantStore } from "../plants.ts";
 import { ORDERS } from "../page.ts";
@@ -11,25 +11,11 @@ import type { Execute } from "./engine/retry.ts";
 import type { NameKeys } from "./name-keys.ts";
 import { listOrdered } from "./ordered-lists.ts";
 import { list, createPageReach } from "./plant-lists.ts";
-import type { ServerPlants } from "./server-plants.ts";
-
-/** Plants, and the queues of their changes. */
-export type Plants = Readonly<{
-  plants: PlantStore;
-  queues: Readonly<Record<"creates" | "changes", Pick<GroupCommit, "isFull">>>;
-}>;
-
-/** The servers that have plants. They may change at any time. */
-export type Servers = Readonly<{
-  /** The server that has this plant, or would have it. */
-  of(id: PlantId): ServerPlants;
-  all(): readonly ServerPlants[];
-  /** Whether they are workers of Citus. */
-  areWorkers(): boolean;
-}>;
+import type { Workers } from "./workers.ts";
 
 type PlantsOptions = Readonly<{
-  servers: Servers;
+  /** The servers that have plants. They may change at any time. */
+  servers: Workers;
   /** Asks all of them. */
   execute: Execute;
   /** Only a store opened to serve has them. */
@@ -39,7 +25,7 @@ type PlantsOptions = Readonly<{
 }>;
 
 /** Plants on one server or several: each server commits its own, and one that is away keeps only those waiting. */
-export function createPlants({ servers, execute, nameKeys, snapshots, now }: PlantsOptions): Plants {
+export function createPlants({ servers, execute, nameKeys, snapshots, now }: PlantsOptions): PlantStore {
   async function importPlants(plants: readonly NewPlant[], options: ImportOptions): Promise<readonly ImportOutcome[]> {
     const parts = Map.groupBy(plants.keys(), (at) => servers.of(plants[at]!.id));
     const outcomes: ImportOutcome[] = [];
@@ -57,29 +43,21 @@ export function createPlants({ servers, execute, nameKeys, snapshots, now }: Pla
 
   const reach = createPageReach();
 
-  /** Whose server is full is not known before the id is. */
-  function isFull(queue: "creates" | "changes") {
-    return { isFull: (owner?: string) => servers.all().every(({ queues }) => queues[queue].isFull(owner)) };
-  }
-
   return {
-    plants: {
-      create: (plant, options) => servers.of(plant.id).create(plant, options),
-      compareAndSwap: (swap, owner) => servers.of(idOf(swap)).compareAndSwap(swap, owner),
-      import: importPlants,
-      find: (id) => servers.of(id).find(id),
-      list: (query) => list(execute, query, servers.areWorkers() ? reach : undefined),
-      listOrdered: async (query) => {
-        if (!nameKeys) throw new PlantStoreError("index_building");
-        if (ORDERS[query.order].by === "name") await nameKeys.check();
-        return listOrdered({ execute, onStale: (stale) => nameKeys.renew(stale) }, query);
-      },
-      snapshot: snapshots.open,
-      takesTurns: () => true,
-      countTags: keepCounts({ count: () => countTags(execute), now }),
-      count: (terms) => countPlants(execute, terms, servers.areWorkers() ? ESTIMATE_SHARDS : ESTIMATE_PLANTS),
-      countFoundTags: (terms) => countFoundTags(execute, terms),
+    create: (plant, options) => servers.of(plant.id).create(plant, options),
+    compareAndSwap: (swap, owner) => servers.of(idOf(swap)).compareAndSwap(swap, owner),
+    import: importPlants,
+    find: (id) => servers.of(id).find(id),
+    list: (query) => list(execute, query, servers.areWorkers() ? reach : undefined),
+    listOrdered: async (query) => {
+      if (!nameKeys) throw new PlantStoreError("index_building");
+      if (ORDERS[query.order].by === "name") await nameKeys.check();
+      return listOrdered({ execute, onStale: (stale) => nameKeys.renew(stale) }, query);
     },
-    queues: { creates: isFull("creates"), changes: isFull("changes") },
+    snapshot: snapshots.open,
+    takesTurns: () => true,
+    countTags: keepCounts({ count: () => countTags(execute), now }),
+    count: (terms) => countPlants(execute, terms, servers.areWorkers() ? ESTIMATE_SHARDS : ESTIMATE_PLANTS),
+    countFoundTags: (terms) => countFoundTags(execute, terms),
   };
 }

@@ -14,19 +14,6 @@ import { withRetries } from "./engine/retry.ts";
 import type { Execute } from "./engine/retry.ts";
 import { createWarnings } from "./warnings.ts";
 
-type Kind = "writes" | "reads" | "lists" | "imports" | "probes";
-
-/** A server of the database: its pools of connections, which open when they are needed, and what is known of its health. */
-export type Server = Readonly<{
-  pools: ReturnType<typeof openPools>;
-  /** Each has connections of its own. */
-  execute: Readonly<Record<Kind, Execute>>;
-  health: Health;
-  /** Looks at the server from now on. `statement` shows whether it takes writes. */
-  watch(statement: Statement, how: WatchOptions): void;
-  close(): Promise<void>;
-}>;
-
 type WatchOptions = Readonly<{
   /** Goes with each look. */
   follow?: () => Promise<void>;
@@ -91,7 +78,10 @@ function openPools(hosts: Hosts) {
   };
 }
 
-export function openServer({ hosts, queueWaitMs, log, behind }: ServerOptions): Server {
+export type Server = ReturnType<typeof openServer>;
+
+/** A server of the database: its pools of connections, which open when they are needed, and what is known of its health. */
+export function openServer({ hosts, queueWaitMs, log, behind }: ServerOptions) {
   const pools = openPools(hosts);
   const health = new Health(log);
   const write = withRetries({ database: pools.writes, health, retryMs: queueWaitMs });
@@ -107,6 +97,7 @@ export function openServer({ hosts, queueWaitMs, log, behind }: ServerOptions): 
 
   return {
     pools,
+    /** Each has connections of its own. */
     execute: {
       writes: whileFit(write),
       reads: read,
@@ -115,7 +106,8 @@ export function openServer({ hosts, queueWaitMs, log, behind }: ServerOptions): 
       probes: probe,
     },
     health,
-    watch(statement, { follow, onMissing }) {
+    /** Looks at the server from now on. `statement` shows whether it takes writes. */
+    watch(statement: Statement, { follow, onMissing }: WatchOptions): void {
       const checkOthers = watchOthers(hosts, log);
       const warn = createWarnings(probe, log);
       health.watch(async ({ isWrite, isUnsent }) => {
@@ -130,7 +122,7 @@ export function openServer({ hosts, queueWaitMs, log, behind }: ServerOptions): 
         return refusal;
       });
     },
-    async close() {
+    async close(): Promise<void> {
       health.close();
       const closed = Object.values(pools).map((pool) => pool.close());
       await Promise.race([Promise.all(closed), sleep(CLOSE_MS_MAX, undefined, { ref: false })]);

@@ -8,8 +8,7 @@ import type { QueueLimits } from "../group-commit.ts";
 import type { ImportOutcome, PlantStore } from "../plants.ts";
 import type { Execute } from "./engine/retry.ts";
 import { plantsById } from "./plant-columns.ts";
-import { createPut } from "./plant-puts.ts";
-import { createReplace } from "./plant-replacements.ts";
+import { createPut, createReplace } from "./plant-puts.ts";
 import { makeSwaps } from "./plant-swaps.ts";
 import type { OpenTables } from "./plant-tables.ts";
 
@@ -20,14 +19,12 @@ export type ServerPlants = Pick<PlantStore, "create" | "compareAndSwap" | "impor
     close(why?: PlantStoreError): Promise<void>;
   }>;
 
-/** How many commits of creates, of changes, and coalesced reads run at a time, each on a connection of its own. */
-type InFlight = Readonly<Record<"creates" | "changes" | "finds", number>>;
-
 type ServerPlantsOptions = Readonly<{
   /** Each has connections of its own. */
   execute: Readonly<Record<"writes" | "reads" | "imports", Execute>>;
   open: OpenTables;
-  inFlight: InFlight;
+  /** How many commits of creates, of changes, and coalesced reads run at a time, each on a connection of its own. */
+  inFlight: Readonly<Record<"creates" | "changes" | "finds", number>>;
   /** For each queue. */
   limits: QueueLimits;
   meter: CommitMeter;
@@ -45,7 +42,7 @@ export function createServerPlants({ execute, open, inFlight, limits, meter }: S
   const imported = open(execute.imports, { isRepeatable: true, statementMs: IMPORT_MS_MAX });
   const { update } = open(execute.imports, { isRepeatable: false, statementMs: IMPORT_MS_MAX });
   const bulk = createPut(imported);
-  const replace = createReplace({ tables: imported, update });
+  const replace = createReplace(imported, update);
 
   async function commitCreates({ creates }: Changes): Promise<Outcomes> {
     return { creates: (await single(creates, { isDryRun: false })) as Array<Outcome | Error> };

@@ -74,7 +74,7 @@ export async function beginMoment(options: MomentOptions): Promise<Transaction> 
   const { database, execute, health } = options;
   for (let tries = 1; ; tries += 1) {
     // While the database is away, this waits for it.
-    const areOnOthers = await areDistributed((statement, values) => execute(statement, values, { isRepeatable: true }));
+    const areOnOthers = await areDistributed(execute);
     try {
       return await (areOnOthers ? beginEverywhere(options) : beginTransaction(database, SNAPSHOT_STATEMENTS));
     } catch (reason) {

@@ -71,16 +71,16 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const snapshots = createSnapshots(() => takeSnapshot(execute.lists, begin));
   const words = isServing ? renewWords({ execute: execute.imports, log }) : undefined;
   const nameKeys = isServing ? new NameKeys({ execute, log, now }) : undefined;
-  const { plants, queues } = createPlants({ servers: workers, execute: execute.lists, nameKeys, snapshots, now });
+  const plants = createPlants({ servers: workers, execute: execute.lists, nameKeys, snapshots, now });
   const { tokens, queue } = createTokens({ execute, limits, meter });
   addPostgresGauges(metrics, { plants, execute: execute.lists, pools: server.pools });
-  const full = { ...queues, tokens: queue };
   server.watch(SCHEMA.probe, { follow: workers.follow });
   return {
     name: hosts.name,
     plants,
     tokens,
-    isFull: (name, owner) => full[name].isFull(owner),
+    // Whose server is full is not known before the id is.
+    isFull: (name, owner) => (name === "tokens" ? queue.isFull(owner) : workers.all().every(({ queues }) => queues[name].isFull(owner))),
     check() {
       health.check();
       return workers.check();

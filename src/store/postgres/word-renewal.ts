@@ -22,18 +22,12 @@ const OPTIONS = { statementMs: 20_000, isRepeatable: true } as const;
 /** Names in ASCII have the same words in all versions. */
 const ASCII = /^[\0-\x7f]*$/;
 
-/** The renewal of the words of plants that an older version wrote. */
-export type WordRenewal = Readonly<{
-  /** Leaves what is not done to the next start. */
-  close(): Promise<void>;
-}>;
-
 /**
  * Gives each plant the words that `tokenize` returns today, once for each store, in the background. Until then no search
  * finds it by a word that is another today. A replica of the version before may write such words later: `check` finds and
  * mends them.
  */
-export function renewWords({ execute, log }: Readonly<{ execute: Execute; log: Log }>): WordRenewal {
+export function renewWords({ execute, log }: Readonly<{ execute: Execute; log: Log }>) {
   const closing = new AbortController();
 
   async function pause(ms: number): Promise<void> {
@@ -69,7 +63,8 @@ export function renewWords({ execute, log }: Readonly<{ execute: Execute; log: L
 
   const done = renewUntilDone();
   return {
-    async close() {
+    /** Leaves what is not done to the next start. */
+    async close(): Promise<void> {
       closing.abort();
       await Promise.race([done, sleep(CLOSE_MS_MAX, undefined, { ref: false })]);
     },

@@ -11,7 +11,6 @@ import type { Execute } from "./engine/retry.ts";
 import { PROBE_WORKER, readShards } from "./engine/shards.ts";
 import type { ShardMap } from "./engine/shards.ts";
 import { FIRST_PLANT } from "./plant-statements.ts";
-import type { Servers } from "./plants.ts";
 import { PROBE_BEGIN } from "./probe.ts";
 import { openServer } from "./pooled-server.ts";
 import type { Server } from "./pooled-server.ts";
@@ -45,7 +44,7 @@ type Worker = Readonly<{ server: Server; plants: ServerPlants }>;
  * is asked of the worker that has its shard: there, Citus runs what concerns its own shards itself, in one commit, and
  * warns us of a commit that did not wait for its standby. While our knowledge is out of date, Citus passes statements on.
  */
-export class Workers implements Servers {
+export class Workers {
   readonly #options: WorkersOptions;
   readonly #workers = new Map<string, Worker>();
   #shards: ShardMap | undefined;
@@ -64,6 +63,7 @@ export class Workers implements Servers {
     });
   }
 
+  /** The server that has this plant, or would have it. */
   of(id: PlantId): ServerPlants {
     return this.#shards ? this.#workers.get(this.#shards.workerOf(id))!.plants : this.#options.home;
   }
@@ -101,8 +101,7 @@ export class Workers implements Servers {
   }
 
   async #look(): Promise<void> {
-    const { execute } = this.#options;
-    this.#update(await readShards((statement, values) => execute(statement, values, { isRepeatable: true })));
+    this.#update(await readShards(this.#options.execute));
   }
 
   #update(next: ShardMap | undefined): void {
@@ -124,11 +123,36 @@ export class Workers implements Servers {
     const { hosts, limits, meter, log } = this.#options;
     const logOfWorker = withFields(log, (fields) => ({ server: address, ...fields }));
     const server = openServer({ hosts: hosts.at(address), queueWaitMs: limits.waitMs, log: logOfWorker });
-    const map = () => this.#shards;
     server.watch(PROBE_WORKER, { onMissing: this.follow });
-    const open = openShardTables({ worker: address, shards: map });
+    const open = openShardTables({ worker: address, shards: () => this.#shards });
     const plants = createServerPlants({ execute: server.execute, open, inFlight: IN_FLIGHT, limits, meter });
-    return { server, plants: followPlants({ plants, health: server.health, of: (id) => this.of(id), map, follow: this.follow }) };
+    return { server, plants: this.#followPlants(plants, server.health) };
+  }
+
+  /** The plants of a worker. What it no longer has is asked where it is now, unless part of a change may have been made before. */
+  #followPlants(plants: ServerPlants, health: Health): ServerPlants {
+    const ask = async <Result>(act: (server: ServerPlants) => Promise<Result>, id?: PlantId, isRepeatable = false): Promise<Result> => {
+      const before = this.#shards;
+      try {
+        return await act(plants);
+      } catch (thrown) {
+        const isUnsent = thrown instanceof PlantStoreError && thrown.cause instanceof GuardError;
+        if (!isUnsent && !isMisplaced(thrown)) throw thrown;
+        if (this.#shards === before) await this.follow().catch(() => {});
+        const hasMoved = this.#shards !== before;
+        if (hasMoved && id !== undefined && (isUnsent || isRepeatable)) return act(this.of(id));
+        const { error } = judge(thrown);
+        if (error && !hasMoved) health.failed(error, thrown);
+        throw error ?? thrown;
+      }
+    };
+    return {
+      ...plants,
+      create: (plant, options) => ask((server) => server.create(plant, options), plant.id, true),
+      compareAndSwap: (swap, owner) => ask((server) => server.compareAndSwap(swap, owner), idOf(swap)),
+      find: (id) => ask((server) => server.find(id), id, true),
+      import: (some, options) => ask((server) => server.import(some, options)),
+    };
   }
 }
 
@@ -159,41 +183,4 @@ function isWell(health: Health): boolean {
   } catch {
     return false;
   }
-}
-
-type MovingOptions = Readonly<{
-  plants: ServerPlants;
-  health: Pick<Health, "failed">;
-  of(id: PlantId): ServerPlants;
-  /** What is known of where plants are. */
-  map(): unknown;
-  /** Reads it again. */
-  follow(): Promise<void>;
-}>;
-
-/** The plants of a worker. What it no longer has is asked where it is now, unless part of a change may have been made before. */
-function followPlants({ plants, health, of, map, follow }: MovingOptions): ServerPlants {
-  async function ask<Result>(act: (server: ServerPlants) => Promise<Result>, id?: PlantId, isRepeatable = false): Promise<Result> {
-    const before = map();
-    try {
-      return await act(plants);
-    } catch (thrown) {
-      const isUnsent = thrown instanceof PlantStoreError && thrown.cause instanceof GuardError;
-      if (!isUnsent && !isMisplaced(thrown)) throw thrown;
-      if (map() === before) await follow().catch(() => {});
-      const hasMoved = map() !== before;
-      if (hasMoved && id !== undefined && (isUnsent || isRepeatable)) return act(of(id));
-      const { error } = judge(thrown);
-      if (error && !hasMoved) health.failed(error, thrown);
-      throw error ?? thrown;
-    }
-  }
-
-  return {
-    ...plants,
-    create: (plant, options) => ask((server) => server.create(plant, options), plant.id, true),
-    compareAndSwap: (swap, owner) => ask((server) => server.compareAndSwap(swap, owner), idOf(swap)),
-    find: (id) => ask((server) => server.find(id), id, true),
-    import: (some, options) => ask((server) => server.import(some, options)),
-  };
 }

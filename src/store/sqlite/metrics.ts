@@ -1,22 +1,15 @@
 import { SECONDS } from "../../runtime/metrics.ts";
-import type { Histogram, Metrics } from "../../runtime/metrics.ts";
+import type { Metrics } from "../../runtime/metrics.ts";
 import { createCommitMeter } from "../commit-meter.ts";
-import type { CommitMeter } from "../commit-meter.ts";
 import type { CommitTracer } from "../../tracing/commit-tracer.ts";
 import { sizeOfFile } from "./engine/files.ts";
 import type { Reader } from "./engine/reader.ts";
 import type { Follower } from "./search/follower.ts";
 
-/** What the store measures about itself. */
-export type SqliteMeter = Readonly<{
-  commits: CommitMeter;
-  /** The last step of each commit, which writes the WAL and syncs it. */
-  syncs: Histogram;
-  /** Checkpoints, by outcome: done; blocked, when a reader needs what is in the WAL; failed. */
-  checkpoints: (outcome: "done" | "blocked" | "failed") => Histogram;
-}>;
+export type SqliteMeter = ReturnType<typeof createSqliteMeter>;
 
-export function createSqliteMeter(metrics: Metrics, tracer: CommitTracer | undefined): SqliteMeter {
+/** What the store measures about itself. */
+export function createSqliteMeter(metrics: Metrics, tracer: CommitTracer | undefined) {
   return {
     commits: createCommitMeter(metrics, tracer),
     syncs: metrics.histogram({

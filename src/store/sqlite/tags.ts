@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../domain/plant.ts";
-import type { TagCount } from "../tags.ts";
-import { mostFrequent } from "../tags.ts";
+import type { TagCount, FoundTags } from "../tags.ts";
+import { mostFrequent, COUNTED_MAX, TAGS_BYTES_MAX, TAGS_MAX } from "../tags.ts";
 import { prepareBigInts } from "./engine/requirements.ts";
 import { isFound } from "../../domain/terms.ts";
 import type { SearchTerms } from "../../domain/terms.ts";
@@ -9,7 +9,7 @@ import type { SearchTerms } from "../../domain/terms.ts";
 /** Where a count continues: at this id of the tag or, without an id, at the next tag. */
 export type TagCursor = Readonly<{ tag: string; id?: bigint }>;
 
-export const FIRST_TAG: TagCursor = { tag: "", id: PLANT_ID_MIN };
+const FIRST_TAG: TagCursor = { tag: "", id: PLANT_ID_MIN };
 
 /** The most frequent of some tags. The last one may continue in the next step; `next` says where that starts. */
 export type TagStep = Readonly<{ counts: readonly TagCount[]; next: TagCursor | undefined }>;
@@ -87,4 +87,47 @@ export function createTally(db: DatabaseSync): (ids: BigInt64Array, terms: Searc
     }
     return { tags, checked };
   };
+}
+
+/** Counts tags in steps, so that searches can run in between. */
+export async function countTags(step: (cursor: TagCursor) => Promise<TagStep>): Promise<TagCount[]> {
+  let tags: TagCount[] = [];
+  let characters = 0;
+  let open: TagCount | undefined;
+  for (let cursor: TagCursor | undefined = FIRST_TAG; cursor;) {
+    const { counts, next }: TagStep = await step(cursor);
+    for (const { tag, plants } of counts) {
+      // A step may end in the middle of its last tag.
+      if (open?.tag === tag) open = { tag, plants: open.plants + plants };
+      else {
+        if (open) tags.push(open);
+        open = { tag, plants };
+        characters += tag.length;
+      }
+    }
+    if (tags.length > 10 * TAGS_MAX || characters > 10 * TAGS_BYTES_MAX) {
+      tags = mostFrequent(tags);
+      characters = 0;
+    }
+    cursor = next;
+  }
+  return open ? [...tags, open] : tags;
+}
+
+/** How many steps a count of what is found may take: ten thousand usual plants need ten of them. */
+const TALLY_STEPS_MAX = 20;
+
+/** Looks at the plants with these ids, in steps like `countTags`, but only in so many. */
+export async function countFoundTags(ids: BigInt64Array, tally: (some: BigInt64Array) => Promise<Tally>): Promise<FoundTags> {
+  const counts = new Map<string | null, number>();
+  const end = Math.min(ids.length, COUNTED_MAX);
+  let at = 0;
+  for (let steps = 0; at < end && steps < TALLY_STEPS_MAX; steps += 1) {
+    const { tags, checked } = await tally(ids.slice(at, end));
+    for (const [tag, plants] of tags) counts.set(tag, (counts.get(tag) ?? 0) + plants);
+    at += checked;
+  }
+  const plants = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  const tags = Array.from(counts, ([tag, count]) => ({ tag, plants: count })).filter((count): count is TagCount => count.tag !== null);
+  return { plants, precision: at === ids.length ? "exact" : "atLeast", tags: mostFrequent(tags) };
 }

@@ -12,24 +12,7 @@ import { UnfitError } from "./requirements.ts";
 
 export type { Statement } from "./database-connection.ts";
 
-/** A pool of connections to the database. */
-export type Database = Readonly<{
-  /** Runs one statement, which is a transaction of its own. Resolves with its rows. */
-  query<Row extends unknown[]>(statement: Statement, values: readonly unknown[], limits: Limits): Promise<Row[]>;
-  /** Resolves with a connection for one caller alone, until it is closed. For transactions of several statements. */
-  reserve(connectMs: number): Promise<Session>;
-  /** How many connections there are, and how many calls wait for one. */
-  connections(): Readonly<{ used: number; idle: number; waiting: number }>;
-  /** Rejects calls that still wait for a connection. Resolves when the connections in use have ended. */
-  close(): Promise<void>;
-}>;
-
-/** A connection of one caller. `close` ends its transaction. */
-type Session = Readonly<{
-  begin(how: Statement, statementMs: number): Promise<void>;
-  query<Row extends unknown[]>(statement: Statement, values: readonly unknown[], statementMs: number): Promise<Row[]>;
-  close(): void;
-}>;
+export type Database = ReturnType<typeof openPool>;
 
 /** In milliseconds. Past them a call rejects, and a statement that is under way is cancelled. */
 type Limits = Readonly<{
@@ -84,7 +67,8 @@ const CONNECTION = {
   types: { getTypeParser: (type: number) => (type === INT8 ? BigInt : String) },
 };
 
-export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions): Database {
+/** A pool of connections to the database. */
+export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions) {
   const leftBehind = new LeftBehind(connectionsMax);
 
   async function open(connection: DatabaseConnection): Promise<void> {
@@ -114,7 +98,8 @@ export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions): 
   pool.on("error", () => {});
 
   return {
-    async query<Row extends unknown[]>(statement: Statement, values: readonly unknown[], limits: Limits) {
+    /** Runs one statement, which is a transaction of its own. Resolves with its rows. */
+    async query<Row extends unknown[]>(statement: Statement, values: readonly unknown[], limits: Limits): Promise<Row[]> {
       const { connectMs, statementMs, serversMax = 1 } = limits;
       const connection = await connectToAny(pool, { serversMax, connectionsMax, limitMs: connectMs });
       const running = connection.run<Row>(statement, values);
@@ -129,13 +114,17 @@ export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions): 
         throw thrown;
       }
     },
-    reserve: async (connectMs) => openSession(await connect(pool, { connectionsMax, limitMs: connectMs }), leftBehind),
+    /** Resolves with a connection for one caller alone, until it is closed. For transactions of several statements. */
+    reserve: async (connectMs: number) => openSession(await connect(pool, { connectionsMax, limitMs: connectMs }), leftBehind),
+    /** How many connections there are, and how many calls wait for one. */
     connections: () => ({ used: pool.totalCount - pool.idleCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    /** Rejects calls that still wait for a connection. Resolves when the connections in use have ended. */
     close: () => pool.end(),
   };
 }
 
-function openSession(connection: PooledConnection, leftBehind: LeftBehind): Session {
+/** A connection of one caller. */
+function openSession(connection: PooledConnection, leftBehind: LeftBehind) {
   let running: Promise<unknown> | undefined;
 
   function track<Result>(result: Promise<Result>, statementMs: number): Promise<Result> {
@@ -148,9 +137,10 @@ function openSession(connection: PooledConnection, leftBehind: LeftBehind): Sess
   }
 
   return {
-    begin: (how, statementMs) => track(connection.begin(how), statementMs),
-    query: (statement, values, statementMs) => track(connection.send(statement, values), statementMs),
-    // The server rolls back what a lost connection began.
+    begin: (how: Statement, statementMs: number) => track(connection.begin(how), statementMs),
+    query: <Row extends unknown[]>(statement: Statement, values: readonly unknown[], statementMs: number) =>
+      track(connection.send<Row>(statement, values), statementMs),
+    /** Ends its transaction: the server rolls back what a lost connection began. */
     close: () => (running ? void leftBehind.giveUp(connection, running) : connection.release(true)),
   };
 }

@@ -1,27 +1,13 @@
 import type { PlantId } from "../../../domain/plant.ts";
 import type { Statement } from "./pool.ts";
+import type { Execute } from "./retry.ts";
 
 /** The table that holds the plants of a shard, on the worker that has it. */
 export type ShardTable = Readonly<{ shard: bigint; name: string }>;
 
-/** Where Citus keeps plants: by the hash of their ids in shards, each on one worker. */
-export type ShardMap = Readonly<{
-  /** The workers that have shards, as `host:port`. */
-  workers: readonly string[];
-  /** The shard of a plant, a number from 0. */
-  shardOf(id: PlantId): number;
-  workerOf(id: PlantId): string;
-  /** The same shard, counted from 0 among those of its worker. */
-  placeOf(id: PlantId): number;
-  /** The shards of a worker, in the order of their places. */
-  tablesOf(worker: string): readonly ShardTable[];
-  /** Whether we own them, and so may lock them. */
-  isOurs: boolean;
-  /** Two maps with the same mark are alike. */
-  mark: string;
-}>;
+export type ShardMap = ReturnType<typeof toMap>;
 
-type Query = <Row extends unknown[]>(statement: Statement, values: readonly unknown[]) => Promise<Row[]>;
+const HOW = { isRepeatable: true };
 
 /** Whether the server has Citus. */
 const HAS_CITUS: Statement = { text: `SELECT to_regclass('pg_dist_shard') IS NOT NULL` };
@@ -53,34 +39,36 @@ const SAMPLE = [0n, 1n, -1n, 42n, 2n ** 31n, 2n ** 32n, -(2n ** 32n), 2n ** 53n 
 export const PROBE_WORKER: Statement = { text: `SELECT pg_logical_emit_message(true, 'plant-store', '')` };
 
 /** Whether Citus has the plants on other nodes too, also where `readShards` cannot tell on which. */
-export async function areDistributed(query: Query): Promise<boolean> {
-  const [has] = await query<[isThere: string]>(HAS_CITUS, []);
-  if (has![0] !== "t") return false;
-  const [are] = await query<[areDistributed: string]>(IS_DISTRIBUTED, []);
-  return are![0] === "t";
+export async function areDistributed(execute: Execute): Promise<boolean> {
+  return (await isTrue(execute, HAS_CITUS)) && (await isTrue(execute, IS_DISTRIBUTED));
+}
+
+async function isTrue(execute: Execute, statement: Statement): Promise<boolean> {
+  const [row] = await execute<[answer: string]>(statement, [], HOW);
+  return row![0] === "t";
 }
 
 /**
  * Undefined when the server has no Citus, plants are not distributed, or their shards cannot be told from their ids.
  * Then any statement goes to the server itself, which is slower on Citus and right everywhere.
  */
-export async function readShards(query: Query): Promise<ShardMap | undefined> {
-  const [has] = await query<[isThere: string]>(HAS_CITUS, []);
-  if (has![0] !== "t") return undefined;
-  const rows = await query<ShardRow>(READ_SHARDS, []);
+export async function readShards(execute: Execute): Promise<ShardMap | undefined> {
+  if (!(await isTrue(execute, HAS_CITUS))) return undefined;
+  const rows = await execute<ShardRow>(READ_SHARDS, [], HOW);
   // The name that a coordinator has until it is given one. To the service it means another machine.
   if (rows.some(([, host]) => host === "localhost")) return undefined;
   const lowest = rows.map(([hash]) => (hash === null ? Number.NaN : Number(hash)));
   // The table is one shard without a hash, or shards have copies, which Citus alone keeps alike.
   if (lowest.length === 0 || lowest.some((hash, at) => Number.isNaN(hash) || hash === lowest[at - 1])) return undefined;
-  const hashes = await query<[hash: string]>(HASH_IDS, [SAMPLE]);
+  const hashes = await execute<[hash: string]>(HASH_IDS, [SAMPLE], HOW);
   if (hashes.some(([hash], at) => Number(hash) !== hashOf(SAMPLE[at]!))) return undefined;
   return toMap(lowest, rows);
 }
 
 type ShardRow = [lowest: bigint | null, host: string, port: bigint, shard: bigint, table: string, isOurs: string];
 
-function toMap(lowest: readonly number[], rows: readonly ShardRow[]): ShardMap {
+/** Where Citus keeps plants: by the hash of their ids in shards, each on one worker. */
+function toMap(lowest: readonly number[], rows: readonly ShardRow[]) {
   const workers = rows.map(([, host, port]) => `${host.includes(":") ? `[${host}]` : host}:${port}`);
   /** The last shard that begins at or below the hash: as many steps as the number of shards has bits. */
   function shardOf(id: PlantId): number {
@@ -99,12 +87,16 @@ function toMap(lowest: readonly number[], rows: readonly ShardRow[]): ShardMap {
   const tables = rows.map(([, , , shard, name]): ShardTable => ({ shard, name }));
   const tablesOf = new Map(Array.from(shardsOf, ([worker, shards]) => [worker, shards.map((shard) => tables[shard]!)]));
   return {
-    workers: [...shardsOf.keys()],
-    shardOf,
-    workerOf: (id) => workers[shardOf(id)]!,
-    placeOf: (id) => places[shardOf(id)]!,
-    tablesOf: (worker) => tablesOf.get(worker) ?? [],
+    /** The workers that have shards, as `host:port`. */
+    workers: [...shardsOf.keys()] as readonly string[],
+    workerOf: (id: PlantId) => workers[shardOf(id)]!,
+    /** The shard of a plant, counted from 0 among those of its worker. */
+    placeOf: (id: PlantId) => places[shardOf(id)]!,
+    /** The shards of a worker, in the order of their places. */
+    tablesOf: (worker: string): readonly ShardTable[] => tablesOf.get(worker) ?? [],
+    /** Two maps with the same mark are alike. */
     mark: rows.join(),
+    /** Whether we own them, and so may lock them. */
     isOurs: rows.every(([, , , , , isOurs]) => isOurs === "t"),
   };
 }

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readSync, realpathSync, statSync } from "node:fs";
+import { existsSync, readSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -6,7 +6,7 @@ import { findShared } from "../../../runtime/file-system.ts";
 import { isOfMachine } from "./failure.ts";
 import { pragma } from "./requirements.ts";
 import { SCHEMA_VERSION_MAX, schemaVersion } from "./schema.ts";
-import { firstPageIn } from "./wal.ts";
+import { firstPageIn, whileOpen } from "./wal.ts";
 
 /**
  * A database in WAL mode does not record that its WAL is missing: SQLite opens it in an earlier state. So we mark it,
@@ -63,15 +63,32 @@ export function findFilesFault(name: string): FilesFault | undefined {
   // Read the WAL first: if another process is closing the store, the WAL goes only once the database is complete.
   const wal = readStart(`${path}-wal`, WAL_HEADER_BYTES);
   const header = readStart(path, HEADER_BYTES);
-  if (existsSync(unfinished(path))) return leftUnfinished(path);
+  if (existsSync(unfinished(path))) return faultOf("unfinished", path);
   if (header.length === 0) return findGone(path, wal);
-  if (header.length < HEADER_BYTES || header.toString("latin1", 0, MAGIC.length) !== MAGIC) return other(path);
-  if (header[18] !== MODE_OF_WAL) return wal.length > 0 ? foreign(path) : findCut(path, header);
+  if (header.length < HEADER_BYTES || header.toString("latin1", 0, MAGIC.length) !== MAGIC) return faultOf("other", path);
+  if (header[18] !== MODE_OF_WAL) return wal.length > 0 ? faultOf("foreign", path) : findCut(path, header);
   const mark = markOf(header.readInt32BE(VERSION_AT));
   if (mark === UNMARKED) return undefined;
-  if (wal.length === 0) return alone(path);
+  if (wal.length === 0) return faultOf("alone", path);
   const isWal = wal.length === WAL_HEADER_BYTES && (wal.readUInt32BE(0) & ~1) === WAL_MAGIC;
-  return isWal && isNext(path, { mark, steps: (1 + (wal.readUInt32BE(16) % MARKS) - mark + MARKS) % MARKS }) ? undefined : foreign(path);
+  return isWal && isNext(path, { mark, steps: (1 + (wal.readUInt32BE(16) % MARKS) - mark + MARKS) % MARKS })
+    ? undefined
+    : faultOf("foreign", path);
+}
+
+const MESSAGES = {
+  unfinished: (path: string) =>
+    `${unfinished(path)} is what a restore has made so far: wait for its end. If none is running, restore again, or remove that file to start without the backup.`,
+  other: (path: string) =>
+    `${path} is not a database: put the right file there. A file of \`plant-store backup\` goes in with \`plant-store restore\`, into an empty folder.`,
+  alone: (path: string) =>
+    `${path} was copied without ${basename(path)}-wal, which holds the newest changes: stop the store and copy both. If that file is lost, \`plant-store check --without-wal\` accepts the database as it is.`,
+  foreign: (path: string, name = basename(path)) =>
+    `${path}-wal does not belong to the ${name} beside it and would damage it: restore the ${name} that it was made with, or move ${name}-wal away.`,
+} as const;
+
+function faultOf(kind: keyof typeof MESSAGES, path: string): FilesFault {
+  return { kind, message: MESSAGES[kind](path) };
 }
 
 /** Whether a WAL belongs to a marked database so many steps behind: what clears a mark changes only version and counts of page 1. */
@@ -159,16 +176,6 @@ export function unfinished(path: string): string {
   return `${path}.restoring`;
 }
 
-function leftUnfinished(path: string): FilesFault {
-  const message = `${unfinished(path)} is what a restore has made so far: wait for its end. If none is running, restore again, or remove that file to start without the backup.`;
-  return { kind: "unfinished", message };
-}
-
-function other(path: string): FilesFault {
-  const message = `${path} is not a database: put the right file there. A file of \`plant-store backup\` goes in with \`plant-store restore\`, into an empty folder.`;
-  return { kind: "other", message };
-}
-
 /** How many bytes a page of a database has. Its header may be wrong: then as many as those that we make. */
 export function pageBytesOf(path: string): number {
   const header = readStart(path, HEADER_BYTES);
@@ -200,17 +207,6 @@ function findGone(path: string, wal: Uint8Array): FilesFault | undefined {
   return { kind: "gone", message };
 }
 
-function alone(path: string): FilesFault {
-  const message = `${path} was copied without ${basename(path)}-wal, which holds the newest changes: stop the store and copy both. If that file is lost, \`plant-store check --without-wal\` accepts the database as it is.`;
-  return { kind: "alone", message };
-}
-
-function foreign(path: string): FilesFault {
-  const name = basename(path);
-  const message = `${path}-wal does not belong to the ${name} beside it and would damage it: restore the ${name} that it was made with, or move ${name}-wal away.`;
-  return { kind: "foreign", message };
-}
-
 /** A link's WAL is beside the file that the link leads to. */
 export function realPath(path: string): string {
   return existsSync(path) ? realpathSync(path) : path;
@@ -223,13 +219,8 @@ export function sizeOfFile(path: string): number {
 
 /** The first bytes of a file; empty when there is no such file. */
 function readStart(path: string, bytes: number): Buffer {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (!stats) return Buffer.alloc(0);
-  const file = openSync(path, "r");
-  try {
-    const start = Buffer.alloc(bytes);
-    return start.subarray(0, readSync(file, start, 0, bytes, 0));
-  } finally {
-    closeSync(file);
-  }
+  if (!statSync(path, { throwIfNoEntry: false })) return Buffer.alloc(0);
+  const start = Buffer.alloc(bytes);
+  const length = whileOpen(path, (file) => readSync(file, start, 0, bytes, 0));
+  return start.subarray(0, length);
 }

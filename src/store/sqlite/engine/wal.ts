@@ -15,35 +15,31 @@ type Sums = readonly [number, number];
  * that was killed leaves none behind that one. A header that is not whole hides all frames.
  */
 export function countFrames(path: string, pageBytes: number): WalFrames {
-  const file = openSync(path, "r");
-  try {
+  return whileOpen(path, (file) => {
     const header = Buffer.alloc(HEADER_BYTES);
     if (readSync(file, header, 0, HEADER_BYTES, 0) < HEADER_BYTES) return { readable: 0, written: 0 };
-    const sum = header.readUInt32BE(0) & 1 ? sumBigEndian : sumLittleEndian;
+    const order = header.readUInt32BE(0) & 1 ? "readUInt32BE" : "readUInt32LE";
     const salts = header.subarray(16, 24);
     const frame = Buffer.alloc(FRAME_HEADER_BYTES + pageBytes);
-    let sums = sum(header.subarray(0, 24), [0, 0]);
+    let sums = sumOf(header.subarray(0, 24), [0, 0], order);
     let isWhole = isEqual(sums, header.subarray(24));
     if (!isWhole) return { readable: 0, written: Math.floor((fstatSync(file).size - HEADER_BYTES) / frame.length) };
     let readable = 0;
     let written = 0;
     for (let at = 1; readSync(file, frame, 0, frame.length, HEADER_BYTES + (at - 1) * frame.length) === frame.length; at += 1) {
       const isOfThisWal = frame.subarray(8, 16).equals(salts);
-      sums = isWhole ? sum(frame.subarray(FRAME_HEADER_BYTES), sum(frame.subarray(0, 8), sums)) : sums;
+      if (isWhole) sums = sumOf(frame.subarray(FRAME_HEADER_BYTES), sumOf(frame.subarray(0, 8), sums, order), order);
       isWhole &&= isOfThisWal && isEqual(sums, frame.subarray(16));
       if (isWhole) readable = at;
       if (isOfThisWal) written = at;
     }
     return { readable, written };
-  } finally {
-    closeSync(file);
-  }
+  });
 }
 
 /** The first page of a database as a commit in its WAL wrote it first; undefined when none did. */
 export function firstPageIn(path: string, pageBytes: number): Buffer | undefined {
-  const file = openSync(path, "r");
-  try {
+  return whileOpen(path, (file) => {
     const header = Buffer.alloc(HEADER_BYTES);
     readSync(file, header, 0, HEADER_BYTES, 0);
     const start = Buffer.alloc(FRAME_HEADER_BYTES);
@@ -55,29 +51,29 @@ export function firstPageIn(path: string, pageBytes: number): Buffer | undefined
       return readSync(file, page, 0, pageBytes, at + FRAME_HEADER_BYTES) === pageBytes ? page : undefined;
     }
     return undefined;
-  } finally {
-    closeSync(file);
-  }
+  });
 }
 
 function isEqual([first, second]: Sums, bytes: Buffer): boolean {
   return bytes.readUInt32BE(0) === first && bytes.readUInt32BE(4) === second;
 }
 
-function sumBigEndian(bytes: Buffer, sums: Sums): Sums {
-  return sumOf(bytes, sums, (at) => bytes.readUInt32BE(at));
-}
-
-function sumLittleEndian(bytes: Buffer, sums: Sums): Sums {
-  return sumOf(bytes, sums, (at) => bytes.readUInt32LE(at));
-}
-
-function sumOf(bytes: Buffer, [first, second]: Sums, wordAt: (at: number) => number): Sums {
+function sumOf(bytes: Buffer, [first, second]: Sums, order: "readUInt32BE" | "readUInt32LE"): Sums {
   let left = first;
   let right = second;
   for (let at = 0; at < bytes.length; at += 8) {
-    left = (left + wordAt(at) + right) >>> 0;
-    right = (right + wordAt(at + 4) + left) >>> 0;
+    left = (left + bytes[order](at) + right) >>> 0;
+    right = (right + bytes[order](at + 4) + left) >>> 0;
   }
   return [left, right];
+}
+
+/** Opens a file to read it, while the work lasts. */
+export function whileOpen<Result>(path: string, work: (file: number) => Result): Result {
+  const file = openSync(path, "r");
+  try {
+    return work(file);
+  } finally {
+    closeSync(file);
+  }
 }

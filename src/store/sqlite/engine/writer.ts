@@ -1,7 +1,6 @@
 import { realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { StatementSync } from "node:sqlite";
 import { syncFolder } from "../../../runtime/data-folder.ts";
 import { idOf } from "../../plants.ts";
 import type { ImportOptions, Swap } from "../../plants.ts";
@@ -42,12 +41,7 @@ const COMMITS_A_LOOK = 16;
 export class Writer {
   readonly #path: string;
   readonly #db: DatabaseSync;
-  readonly #begin: StatementSync;
-  readonly #commit: StatementSync;
-  readonly #walPages: StatementSync;
-  readonly #plants: ReturnType<typeof preparePlantWrites>;
-  readonly #changes: ReturnType<typeof prepareChanges>;
-  readonly #tokens: ReturnType<typeof prepareTokenWrites>;
+  readonly #sql: ReturnType<typeof prepare>;
   #isMarked = false;
   #commits = 0;
   #syncMs = 0;
@@ -59,12 +53,7 @@ export class Writer {
     migrate(db);
     this.#path = path;
     this.#db = db;
-    this.#begin = db.prepare("BEGIN IMMEDIATE");
-    this.#commit = db.prepare("COMMIT");
-    this.#walPages = db.prepare("PRAGMA wal_checkpoint(NOOP)");
-    this.#plants = preparePlantWrites(db);
-    this.#changes = prepareChanges(db);
-    this.#tokens = prepareTokenWrites(db);
+    this.#sql = prepare(db);
     // A killed process can leave commits that are readable but were never synced: sync them before anybody reads them.
     this.probe();
     // SQLite syncs the folder after it creates a WAL, but ignores whether that failed.
@@ -73,20 +62,21 @@ export class Writer {
 
   /** Commits all or none. */
   commit(creates: PlantColumns, swaps: readonly Swap[], tokenChanges: readonly TokenChange[], indexed: Position): CommittedChanges {
+    const { plants, tokens, changes } = this.#sql;
     const written = this.#transaction(() => {
-      this.#changes.forget(indexed);
-      this.#plants.setTime(Date.now());
+      changes.forget(indexed);
+      plants.setTime(Date.now());
       const changed: bigint[] = [];
-      const outcomes = this.#plants.put(creates, { isReplacing: false }, changed);
+      const outcomes = plants.put(creates, { isReplacing: false }, changed);
       let grown = changed.length;
-      const swapped = swaps.map(this.#plants.compareAndSwap);
+      const swapped = swaps.map(plants.compareAndSwap);
       swaps.forEach((swap, at) => {
         if (!swapped[at]) return;
         changed.push(idOf(swap));
         if (!swap.from) grown += 1;
         if (!swap.to) grown -= 1;
       });
-      return { outcomes, swapped, tokens: tokenChanges.map(this.#tokens.change), change: this.#changes.note(changed, grown) };
+      return { outcomes, swapped, tokens: tokenChanges.map(tokens.change), change: changes.note(changed, grown) };
     });
     this.#commits += 1;
     return { ...written, walPages: this.#commits % COMMITS_A_LOOK === 0 ? this.countWalPages() : 0, syncMs: this.#syncMs };
@@ -94,13 +84,14 @@ export class Writer {
 
   /** Commits all plants or none. A dry run commits none. */
   importPlants(columns: PlantColumns, { isReplacing, isDryRun }: ImportOptions, indexed: Position): Committed {
+    const { plants, changes } = this.#sql;
     const write = () => {
-      if (!isDryRun) this.#changes.forget(indexed);
-      this.#plants.setTime(Date.now());
+      if (!isDryRun) changes.forget(indexed);
+      plants.setTime(Date.now());
       const changed: bigint[] = [];
-      const outcomes = this.#plants.put(columns, { isReplacing }, changed);
+      const outcomes = plants.put(columns, { isReplacing }, changed);
       const grown = outcomes.filter((outcome) => OUTCOMES[outcome] === "created").length;
-      return { outcomes, change: isDryRun ? undefined : this.#changes.note(changed, grown) };
+      return { outcomes, change: isDryRun ? undefined : changes.note(changed, grown) };
     };
     const written = isDryRun ? this.#dryRun(write) : this.#transaction(write);
     return { ...written, walPages: this.countWalPages(), syncMs: this.#syncMs };
@@ -112,7 +103,7 @@ export class Writer {
   }
 
   countWalPages(): number {
-    return Number(this.#walPages.get()?.["log"]);
+    return Number(this.#sql.walPages.get()?.["log"]);
   }
 
   /**
@@ -144,11 +135,11 @@ export class Writer {
   }
 
   #transaction<Result>(work: () => Result): Result {
-    this.#begin.run();
+    this.#sql.begin.run();
     try {
       const result = work();
       const started = performance.now();
-      this.#commit.run();
+      this.#sql.commit.run();
       this.#syncMs = performance.now() - started;
       return result;
     } catch (reason) {
@@ -159,7 +150,7 @@ export class Writer {
 
   /** Runs the work, returns its result, and rolls back. */
   #dryRun<Result>(work: () => Result): Result {
-    this.#begin.run();
+    this.#sql.begin.run();
     try {
       return work();
     } finally {
@@ -199,4 +190,15 @@ export class Writer {
     this.#isMarked = false;
     return outcome;
   }
+}
+
+function prepare(db: DatabaseSync) {
+  return {
+    begin: db.prepare("BEGIN IMMEDIATE"),
+    commit: db.prepare("COMMIT"),
+    walPages: db.prepare("PRAGMA wal_checkpoint(NOOP)"),
+    plants: preparePlantWrites(db),
+    changes: prepareChanges(db),
+    tokens: prepareTokenWrites(db),
+  };
 }

@@ -58,23 +58,19 @@ export function removeWordIndex(path: string): void {
   for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
 }
 
-/** An index that is looked at. */
-export type LookedAt = Readonly<{
-  db: DatabaseSync;
-  /** Whether nobody has used it since it was opened, or SQLite knows of those who did. */
-  isUntouched: () => boolean;
-}>;
+export type LookedAt = NonNullable<ReturnType<typeof openForLook>>;
 
 /**
  * Opens the index to be looked at. Undefined when the next start builds it: there is none, or one of another version. While
  * nobody uses it, it has no WAL, and SQLite would make one: so it is told that nobody will.
  */
-export function openForLook(path: string): LookedAt | undefined {
+export function openForLook(path: string) {
   if (!existsSync(path)) return undefined;
   const isUsed = existsSync(`${path}-wal`);
   const { href } = pathToFileURL(path);
   const before = statSync(path).mtimeMs;
   const db = new DatabaseSync(isUsed ? path : `${href}?immutable=1`, { readOnly: true });
+  /** Whether nobody has used it since it was opened, or SQLite knows of those who did. */
   const isUntouched = () => isUsed || (!existsSync(`${path}-wal`) && statSync(path, { throwIfNoEntry: false })?.mtimeMs === before);
   try {
     if (pragma(db, "PRAGMA user_version") === VERSION) return { db, isUntouched };

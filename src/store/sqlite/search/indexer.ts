@@ -53,10 +53,7 @@ const WORDS_A_PLANT = 2;
 export class Indexer {
   readonly #path: string;
   readonly #plants: DatabaseSync;
-  readonly #plantsWithin: StatementSync;
-  readonly #plantsFrom: StatementSync;
-  readonly #change: StatementSync;
-  readonly #bulkChange: StatementSync;
+  readonly #sql: ReturnType<typeof prepare>;
   readonly #recorded: ReturnType<typeof prepareChangeReads>;
   readonly #walker: OrderedWalker;
   readonly #tally: ReturnType<typeof createTally>;
@@ -68,10 +65,7 @@ export class Indexer {
     const plants = new DatabaseSync(plantsPath, { readOnly: true });
     this.#path = `${plantsPath}.search`;
     this.#plants = plants;
-    this.#plantsWithin = prepareBigInts(plants, "SELECT id, name, tag, added FROM plants WHERE id BETWEEN ? AND ? ORDER BY id");
-    this.#plantsFrom = prepareBigInts(plants, "SELECT id, name, tag, added FROM plants WHERE id >= ? ORDER BY id");
-    this.#change = plants.prepare("SELECT seq, ids FROM changes WHERE seq > ? ORDER BY seq LIMIT 1");
-    this.#bulkChange = plants.prepare("SELECT seq, ids FROM bulk_changes WHERE seq > ? ORDER BY seq LIMIT 1");
+    this.#sql = prepare(plants);
     this.#recorded = prepareChangeReads(plants);
     this.#walker = new OrderedWalker(plants);
     this.#tally = createTally(plants);
@@ -129,7 +123,7 @@ export class Indexer {
       let last = next;
       // Ids in a row are read at once: that takes half the time.
       for (at += 1; ids[at] === last + 1n; at += 1) last += 1n;
-      for (const row of this.#plantsWithin.all(next, last) as PlantRow[]) {
+      for (const row of this.#sql.plantsWithin.all(next, last) as PlantRow[]) {
         for (; next < row.id; next += 1n) index.remove(next);
         work += index.put(row);
         next += 1n;
@@ -142,7 +136,7 @@ export class Indexer {
   /** Indexes one step of the plants that are older than the index, from this id on. */
   #build(from: bigint): Did {
     let work = 0;
-    for (const row of this.#plantsFrom.iterate(from) as Iterable<PlantRow>) {
+    for (const row of this.#sql.plantsFrom.iterate(from) as Iterable<PlantRow>) {
       if (work >= STEP_WORDS) {
         this.#index.save({ buildFrom: row.id });
         return "building";
@@ -168,8 +162,8 @@ export class Indexer {
 
   /** Indexes one step of changes. Returns what the index holds then. */
   #catchUp(from: Position): Position {
-    const { seq: changes, work } = this.#followFrom(from.changes, this.#change, STEP_WORDS);
-    const { seq: bulkChanges } = this.#followFrom(from.bulkChanges, this.#bulkChange, STEP_WORDS - work);
+    const { seq: changes, work } = this.#followFrom(from.changes, this.#sql.change, STEP_WORDS);
+    const { seq: bulkChanges } = this.#followFrom(from.bulkChanges, this.#sql.bulkChange, STEP_WORDS - work);
     this.#save({ changes, bulkChanges });
     return { changes, bulkChanges };
   }
@@ -218,6 +212,15 @@ export class Indexer {
       return { kind: "building" };
     }
   }
+}
+
+function prepare(plants: DatabaseSync) {
+  return {
+    plantsWithin: prepareBigInts(plants, "SELECT id, name, tag, added FROM plants WHERE id BETWEEN ? AND ? ORDER BY id"),
+    plantsFrom: prepareBigInts(plants, "SELECT id, name, tag, added FROM plants WHERE id >= ? ORDER BY id"),
+    change: plants.prepare("SELECT seq, ids FROM changes WHERE seq > ? ORDER BY seq LIMIT 1"),
+    bulkChange: plants.prepare("SELECT seq, ids FROM bulk_changes WHERE seq > ? ORDER BY seq LIMIT 1"),
+  };
 }
 
 /** Whether the first holds less than the second. */

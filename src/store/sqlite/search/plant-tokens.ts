@@ -102,23 +102,15 @@ const MARKS = {
 const TIME_DIGITS = 14;
 const TIME_MAX = 16n ** BigInt(TIME_DIGITS) - 1n;
 
-/** The tokens of the places of a list. */
-export type TokenRange = Readonly<{
-  /** From here on, and below the end. */
-  start: string;
-  end: string;
-  toToken(key: string): string;
-  toKey(token: string): string;
-}>;
-
-export function placesOf(list: string, by: Sorting["by"]): TokenRange {
+/** The tokens of the places of a list: from `start` on, and below `end`. */
+export function placesOf(list: string, by: Sorting["by"]) {
   const { start, end } = MARKS[by];
   const from = list + start;
   return {
     start: from,
     end: list + end,
-    toToken: (key) => from + (by === "name" ? key : timeDigits(BigInt(key))),
-    toKey: (token) => (by === "name" ? token.slice(from.length) : String(TIME_MAX - BigInt(`0x${token.slice(from.length)}`))),
+    toToken: (key: string) => from + (by === "name" ? key : timeDigits(BigInt(key))),
+    toKey: (token: string) => (by === "name" ? token.slice(from.length) : String(TIME_MAX - BigInt(`0x${token.slice(from.length)}`))),
   };
 }
 

@@ -14,7 +14,7 @@ import type { Position } from "./changes.ts";
 import { Follower } from "./follower.ts";
 import type { FollowerOptions } from "./follower.ts";
 import type { NotIndexed } from "./indexer.ts";
-import { countFoundTags, countTags } from "./tag-totals.ts";
+import { countFoundTags, countTags } from "../tags.ts";
 
 type SearcherOptions = FollowerOptions &
   Readonly<{
@@ -54,7 +54,7 @@ export class Searcher {
     this.#options = options;
     this.index = new Follower(options);
     this.countTags = keepCounts({
-      count: () => withStoreErrors(countTags(thread)),
+      count: () => withStoreErrors(countTags((cursor) => thread.call("countTags", cursor))),
       newestChange: () => translated(newest).changes,
       now,
     });
@@ -111,7 +111,7 @@ export class Searcher {
     const { thread } = this.#options;
     const query = { ...terms, from: PLANT_ID_MIN, limit: COUNTED_MAX + 1 };
     const { ids } = await this.#ask((upTo) => thread.call("find", query, upTo), this.#begin());
-    return withStoreErrors(countFoundTags(thread, { ids, terms }));
+    return withStoreErrors(countFoundTags(ids, (some) => thread.call("tally", some, terms)));
   }
 
   async close(): Promise<void> {

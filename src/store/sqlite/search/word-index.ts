@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../../domain/plant.ts";
 import { SEARCHED_LENGTH_MAX } from "../../../domain/terms.ts";
 import type { SearchTerms } from "../../../domain/terms.ts";
@@ -28,13 +28,7 @@ const CHARACTERS_A_WORD = 10;
 /** The index, a file of its own. `isCorrupt` tells which errors call for a new one. */
 export class WordIndex {
   readonly #db: DatabaseSync;
-  readonly #highest: StatementSync;
-  readonly #remove: StatementSync;
-  readonly #add: StatementSync;
-  readonly #find: Readonly<Record<"ascending" | "descending", StatementSync>>;
-  readonly #saveBuild: StatementSync;
-  readonly #saveIndexed: StatementSync;
-  readonly #walPages: StatementSync;
+  readonly #sql: ReturnType<typeof prepare>;
   readonly #walker: TokenWalker;
   readonly #wordList: WordList;
   readonly state: () => IndexState;
@@ -54,16 +48,7 @@ export class WordIndex {
     // commits of plants.
     db.exec("PRAGMA synchronous = NORMAL");
     this.#db = db;
-    this.#highest = prepareBigInts(db, "SELECT max(id) AS id FROM names_docsize");
-    this.#remove = db.prepare("DELETE FROM names WHERE rowid IN (SELECT value FROM json_each(?))");
-    this.#add = db.prepare("INSERT INTO names (rowid, words) SELECT CAST(key AS INTEGER), value FROM json_each(?)");
-    this.#find = {
-      ascending: prepareBigInts(db, "SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid >= ? ORDER BY rowid LIMIT ?"),
-      descending: prepareBigInts(db, "SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?"),
-    };
-    this.#saveBuild = db.prepare("UPDATE state SET build_from = ?");
-    this.#saveIndexed = db.prepare("UPDATE state SET changes = ?, bulk_changes = ?, mark = ?");
-    this.#walPages = db.prepare("PRAGMA wal_checkpoint(NOOP)");
+    this.#sql = prepare(db);
     this.#walker = new TokenWalker(db);
     this.#wordList = createWordList(db);
     this.state = prepareStateRead(db);
@@ -88,7 +73,7 @@ export class WordIndex {
 
   /** Checkpoints once the WAL is large enough. False when it did nothing. */
   sync(): boolean {
-    if (Number(this.#walPages.get()?.["log"]) < WAL_PAGES_MAX) return false;
+    if (Number(this.#sql.walPages.get()?.["log"]) < WAL_PAGES_MAX) return false;
     this.#db.exec("PRAGMA wal_checkpoint(PASSIVE)");
     return true;
   }
@@ -147,8 +132,8 @@ export class WordIndex {
   }
 
   save({ buildFrom, indexed, mark = "" }: Partial<IndexState>): void {
-    if (buildFrom !== undefined) this.#saveBuild.run(buildFrom);
-    if (indexed !== undefined) this.#saveIndexed.run(indexed.changes, indexed.bulkChanges, mark);
+    if (buildFrom !== undefined) this.#sql.saveBuild.run(buildFrom);
+    if (indexed !== undefined) this.#sql.saveIndexed.run(indexed.changes, indexed.bulkChanges, mark);
   }
 
   close(): void {
@@ -160,18 +145,31 @@ export class WordIndex {
     const ids = BigInt64Array.from(this.#plants.keys()).toSorted();
     const [first] = ids;
     if (first === undefined) return;
-    const { id: last } = this.#highest.get() as { id: bigint | null };
-    const removed = last !== null && first <= last ? Number(this.#remove.run(`[${ids.join()}]`).changes) : 0;
+    const { id: last } = this.#sql.highest.get() as { id: bigint | null };
+    const removed = last !== null && first <= last ? Number(this.#sql.remove.run(`[${ids.join()}]`).changes) : 0;
     const members = Array.from(ids, (id) => this.#plants.get(id)).filter((member) => member !== "");
-    this.#add.run(`{${members.join()}}`);
+    this.#sql.add.run(`{${members.join()}}`);
     if (this.#newWords.size > 0) this.#wordList.add([...this.#newWords].toSorted());
     this.#wordList.removed(removed, this.#wordsMax);
   }
 
   #findIds(expression: string, { from, descending = false, limit }: Omit<FindQuery, keyof SearchTerms>): readonly bigint[] {
-    const rows = this.#find[descending ? "descending" : "ascending"].all(expression, from, limit) as { id: bigint }[];
+    const rows = this.#sql[descending ? "descending" : "ascending"].all(expression, from, limit) as { id: bigint }[];
     return rows.map(({ id }) => id);
   }
+}
+
+function prepare(db: DatabaseSync) {
+  return {
+    highest: prepareBigInts(db, "SELECT max(id) AS id FROM names_docsize"),
+    remove: db.prepare("DELETE FROM names WHERE rowid IN (SELECT value FROM json_each(?))"),
+    add: db.prepare("INSERT INTO names (rowid, words) SELECT CAST(key AS INTEGER), value FROM json_each(?)"),
+    ascending: prepareBigInts(db, "SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid >= ? ORDER BY rowid LIMIT ?"),
+    descending: prepareBigInts(db, "SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?"),
+    saveBuild: db.prepare("UPDATE state SET build_from = ?"),
+    saveIndexed: db.prepare("UPDATE state SET changes = ?, bulk_changes = ?, mark = ?"),
+    walPages: db.prepare("PRAGMA wal_checkpoint(NOOP)"),
+  };
 }
 
 function searchedLength({ length }: string): number {
