@@ -132,29 +132,6 @@ describe("an error from a server", () => {
   }
 });
 
-it("a command gives up a server that lets it in and then sends rows without an end, before they fill the memory", async () => {
-  const byte = (letter: string, ...body: number[]) => Buffer.from([letter.charCodeAt(0), 0, 0, 0, 4 + body.length, ...body]);
-  const letIn = Buffer.concat([byte("R", 0, 0, 0, 0), byte("Z", 0x49)]);
-  const rows = Buffer.concat(Array<Buffer>(10_000).fill(byte("D", 0, 1, 0xff, 0xff, 0xff, 0xff)));
-  const endless = await listenAsStandIn((client) => {
-    const send = () => {
-      while (!client.destroyed && client.write(rows));
-    };
-    client.once("data", () => {
-      client.write(letIn);
-      client.once("data", send).on("drain", send);
-    });
-  });
-  const { status, stderr } = await runCommand(["check", "--data", temporaryFolder()], {
-    environment: { PLANT_STORE_DATABASE: `postgres://plants@127.0.0.1:${endless.port}/plants` },
-  });
-  expect([status, stderr]).toEqual([
-    1,
-    expect.stringContaining(" cannot be used (The database sent more than 1 MB before it was checked.)"),
-  ]);
-  await endless.stop();
-});
-
 it("a service that is refused with an error without an end goes on responding, says why, and serves again when it is let in", async () => {
   const server = await sharedCluster();
   const proxy = await startProxy({ target: server });

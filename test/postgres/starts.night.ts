@@ -1,5 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync } from "node:fs";
 import { describe, expect, it } from "bun:test";
 import { Client } from "pg";
 import { parseConfig } from "../../src/app/config.ts";
@@ -11,7 +10,6 @@ import { openPool } from "../../src/store/postgres/engine/pool.ts";
 import { startUp } from "../../src/store/postgres/engine/startup.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
-import { runCommand } from "../support/process.ts";
 import { readToken } from "../support/service.ts";
 import { sharedCluster, startCluster } from "../support/postgres/cluster.ts";
 import { queryOnce } from "../support/postgres/database-server.ts";
@@ -70,7 +68,6 @@ describe(`${TOGETHER} services starting at the same moment on a new database`, (
 });
 
 const KEEP = "if (isFirst) keepDraft(draft, path);";
-const KILL = 'process.kill(process.pid, "SIGKILL");';
 
 describe("a start", () => {
   it("becomes ready even if another one in its folder overtakes it between the commit of the first token and its file", async () => {
@@ -88,34 +85,6 @@ describe("a start", () => {
     await expectReady(services, await readToken(data));
     for (const service of services) expect(await service.end("SIGTERM")).toBe(0);
   });
-});
-
-describe("a killed start", () => {
-  for (const [when, from, to, isAdopted] of [
-    ["between the commit of the first token and its file, a draft that the next start adopts", KEEP, `if (isFirst) ${KILL}`, true],
-    [
-      "before that commit, a useless draft, and the next start creates the first token",
-      "const isFirst = await createPatiently(",
-      `${KILL} const isFirst = await createPatiently(`,
-      false,
-    ],
-  ] as const)
-    it(`leaves, ${when}`, async () => {
-      const root = plantBugs([{ file: "src/auth/first-token.ts", from, to }]);
-      const database = await (await sharedCluster()).createDatabase();
-      const data = temporaryFolder();
-      expect((await runCommand(["serve", "--port", "0", "--data", data, "--database", database], { root })).status).toBeNull();
-      const [draft = ""] = secretsOf(data);
-      expect(draft).toMatch(/^first-token\.\w{6}$/);
-      const secret = readFileSync(join(data, draft), "utf8").trim();
-
-      const service = await serveOn(database, { data });
-      const headers = { authorization: `Bearer ${secret}` };
-      expect((await fetch(`${service.url}/plants`, { headers })).status).toBe(isAdopted ? 200 : 401);
-      if (isAdopted) expect(secretsOf(data)).toEqual(["first-token"]);
-      await expectReady([service], service.token);
-      expect(await service.end("SIGTERM")).toBe(0);
-    });
 });
 
 const PASSWORD = "s3cret";

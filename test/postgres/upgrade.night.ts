@@ -2,18 +2,14 @@ import { afterEach, describe, expect, it } from "bun:test";
 import { Client } from "pg";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "../../src/client/client.ts";
-import { buildIndex, INDEX } from "../../src/store/postgres/engine/index-build.ts";
 import { PLANT_ID_MIN } from "../../src/domain/plant.ts";
-import { STEPS } from "../../src/store/postgres/engine/schema.ts";
 import { runCheck } from "../support/checked.ts";
 import { startFlood } from "../support/flood.ts";
 import { startPatientClock } from "../support/patient-clock.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import type { PlantedBug } from "../support/plant-bugs.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
-import { inPublic } from "../support/postgres/database-server.ts";
 import { RELEASED } from "../support/postgres/released-steps.ts";
-import { openExecute, openLog } from "../support/postgres/store.ts";
 import { killServices, spawnService } from "../support/service-process.ts";
 import { readToken } from "../support/service.ts";
 import { inForm } from "../support/run-form.ts";
@@ -199,30 +195,6 @@ describe("an upgrade", () => {
     await Promise.all(others.map(({ started }) => started));
     expect(others.some(({ lines }) => lines.some((line) => line.includes("removing what a cut left")))).toBe(true);
     expect(await describeSchema(database)).toEqual(NEWEST);
-  });
-
-  it("goes on building an index when a look at its progress fails", async () => {
-    const database = await makeDatabase(1, FEW);
-    const reader = await startReader(database);
-    const { execute, close } = openExecute(database.url);
-    let looks = 0;
-    await buildIndex(STEPS[2]!, {
-      async run<Row extends unknown[]>({ text }: { text: string }, values: readonly unknown[] = []) {
-        const rows = await execute<Row>({ text: inPublic(text) }, values, { isRepeatable: true });
-        const isLook = text === INDEX.state("plants_by_word").text && (await isBuilding(database));
-        if (!isLook) return rows;
-        looks += 1;
-        await reader.end();
-        throw new Error("sorry, too many clients already");
-      },
-      isNew: true,
-      name: "test",
-      runLong: async ({ text }) => void (await database.query(inPublic(text))),
-      log: openLog(),
-    });
-    await close();
-    expect(looks).toBeGreaterThan(0);
-    expect(await database.query("SELECT FROM pg_index WHERE indexrelid = 'plants_by_word'::regclass AND indisvalid")).toHaveLength(1);
   });
 });
 

@@ -93,17 +93,6 @@ describe("the group commit", () => {
     expect(commits.map(({ size }) => size)).toEqual([1, 1, 8]);
   });
 
-  it("begins a commit at once if enough plants wait for it, as long as another may run", async () => {
-    const { group, commits, endCommit } = groupCommit({ inFlightMax: 2, enough: 3 });
-    const creates = Array.from({ length: 8 }, (_, at) => group.create(plant(at + 1)));
-    expect(commits.map(({ size }) => size)).toEqual([3, 3]);
-    await Bun.sleep(20);
-    expect(commits).toHaveLength(2);
-    for (const at of [0, 1, 2]) await endCommit(at);
-    await Promise.all(creates);
-    expect(commits.map(({ size }) => size)).toEqual([3, 3, 2]);
-  });
-
   it("refuses everything beyond queueMax at once as overloaded, and answers the rest", async () => {
     const { group, untilRunning, endCommit } = groupCommit({ queueMax: 10 });
     const running = group.create(plant(0));

@@ -3,7 +3,6 @@ import { globSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import { asPlantId } from "../../src/domain/plant.ts";
-import { WAL_PAGES_MAX } from "../../src/store/sqlite/engine/requirements.ts";
 import type { Place } from "../../src/store/page.ts";
 import { holdLock } from "../../src/store/sqlite/engine/folder-lock.ts";
 import { NOTHING_INDEXED } from "../../src/store/sqlite/search/changes.ts";
@@ -184,22 +183,6 @@ describe("the SQLite store", () => {
     await until("It has healed", () => store.plants.create(plantOf(1)).then(Boolean, () => false));
     store.check();
     await store.close();
-  });
-
-  it("leaves checkpoints to the service when a command changes tokens", async () => {
-    const path = newPath();
-    await (await openSqlite(path)).close();
-    const service = new DatabaseSync(path);
-    service.exec(
-      "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; INSERT INTO plants (id, name) VALUES (1, hex(zeroblob(9000000)))",
-    );
-    const command = await openSqlite(path, { isServing: false });
-    await command.tokens.revoke("Zk3vQ9aB", 0, { cascade: true });
-    await command.close();
-    const { log, checkpointed } = service.prepare("PRAGMA wal_checkpoint(NOOP)").get() as Record<string, number>;
-    service.close();
-    expect(log).toBeGreaterThan(WAL_PAGES_MAX);
-    expect(checkpointed).toBe(0);
   });
 });
 

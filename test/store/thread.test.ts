@@ -89,28 +89,6 @@ describe("the search index", () => {
     }
     expect(wordsIn(path).toSorted()).toEqual([...new Set(short(4).flatMap(tokenize))].toSorted());
   });
-
-  it("does not keep the words of old names for ever when it is restarted after every few changes", () => {
-    const names = Array.from({ length: 300 }, (_, at) => `${at}x0`);
-    const { path, writer, search } = open(names, "import");
-    countSteps(search);
-    for (let round = 1; round <= 150; round += 1) {
-      const restarted = new Indexer(path);
-      const swaps = [0, 1, 2].map((part) => {
-        const at = (round * 7 + part * 100) % names.length;
-        const id = asPlantId(BigInt(at));
-        const from = { id, name: names[at]! };
-        names[at] = `${at}x${round}`;
-        return { from, to: { id, name: names[at] } };
-      });
-      writer.commit(columnsOf([]), swaps, [], NOTHING_INDEXED);
-      countSteps(restarted);
-      restarted.close();
-    }
-    const words = wordsIn(path);
-    expect(new Set(names).difference(new Set(words)).size).toBe(0);
-    expect(words.length).toBeLessThan(2 * names.length);
-  });
 });
 
 const hostile = Array.from({ length: 200 }, (_, at) => han(1000, at * 997));
