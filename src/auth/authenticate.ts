@@ -1,5 +1,5 @@
 import type { Token, TokenStore } from "../store/tokens.ts";
-import { Refusal } from "./refusal.ts";
+import { Refusal } from "./authorize.ts";
 import { hashToken, hasTokenForm } from "./secret.ts";
 
 type AuthenticatorOptions = Readonly<{

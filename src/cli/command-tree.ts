@@ -35,6 +35,11 @@ export function toCommandTree(command: Command): CommandTree {
   };
 }
 
+/** A command and all below it, with their words after the name of the program. */
+export function walk(tree: CommandTree, path = ""): readonly (CommandTree & Readonly<{ path: string }>)[] {
+  return [{ ...tree, path }, ...tree.commands.flatMap((one) => walk(one, `${path} ${one.name}`))];
+}
+
 function toFlag(option: Option): Flag {
   const names = [option.long, option.short].filter((name) => name !== undefined);
   const help = shorten(option.description);

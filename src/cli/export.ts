@@ -6,6 +6,7 @@ import { formatOfName } from "../client/client.ts";
 import { toExportForm } from "../files/export.ts";
 import type { Profile } from "../files/export.ts";
 import type { FileFormat } from "../files/import.ts";
+import { codeOf } from "../runtime/system-failure.ts";
 import { escapeControlLines, escapeControls } from "../runtime/terminal-text.ts";
 import { addPlantsOptions, openPlants } from "./open-plants.ts";
 import { configOf } from "./settings.ts";
@@ -73,7 +74,7 @@ async function writeAll(pieces: Pieces, target: Writable): Promise<number> {
   try {
     await pipeline(counted(pieces, progress), target, { end: target !== process.stdout });
   } catch (reason) {
-    if (!(reason instanceof Error && "code" in reason && reason.code === "EPIPE")) throw reason;
+    if (codeOf(reason) !== "EPIPE") throw reason;
     // The reader of a pipe may stop early, but then it has no backup.
     process.exitCode = 1;
   } finally {

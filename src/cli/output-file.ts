@@ -3,7 +3,7 @@ import { constants, existsSync, linkSync, lstatSync, openSync, readdirSync, rena
 import type { Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { syncFolder } from "../runtime/data-folder.ts";
-import { describeFailure } from "../runtime/system-failure.ts";
+import { codeOf, describeFailure } from "../runtime/system-failure.ts";
 import { onInterruption } from "./interruption.ts";
 
 /** Where a command writes its output. A device may also be a pipe, or anything else that is not a regular file. */
@@ -155,10 +155,6 @@ function syncName(folder: string): void {
   } catch (reason) {
     if (!(reason instanceof Error && codeOf(reason.cause) === "EINVAL")) throw reason;
   }
-}
-
-function codeOf(reason: unknown): unknown {
-  return reason instanceof Error && "code" in reason ? reason.code : undefined;
 }
 
 function isThere(path: string): Error {

@@ -32,3 +32,11 @@ export class PlantStoreError extends Error {
     return Math.trunc(this.number / 100);
   }
 }
+
+export function invalidQuery(message: string): PlantStoreError {
+  return new PlantStoreError("invalid_query", { message });
+}
+
+export function invalidHeader(message?: string): PlantStoreError {
+  return new PlantStoreError("invalid_csv_header", message === undefined ? {} : { message });
+}

@@ -147,7 +147,7 @@ function checkKeys({ inside, isList, keys }: Open): void {
   if (!isList && keys !== Object.keys(inside).length) throw new PlantStoreError("duplicate_key");
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

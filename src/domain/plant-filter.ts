@@ -1,4 +1,4 @@
-import { PlantStoreError } from "./errors.ts";
+import { invalidQuery } from "./errors.ts";
 import { tokenize, withoutImplied } from "./terms.ts";
 import type { SearchTerms } from "./terms.ts";
 
@@ -13,12 +13,8 @@ const WORDS_MAX = 32;
 
 /** What the parameters select. Throws `invalid_query`. */
 export function toFilter({ tag, untagged, q }: FilterParameters): SearchTerms {
-  if (untagged && tag !== undefined) throw refuse("`untagged` excludes `tag`: send one of them");
+  if (untagged && tag !== undefined) throw invalidQuery("The query parameter `untagged` excludes `tag`: send one of them.");
   const words = tokenize(q ?? "");
-  if (words.length > WORDS_MAX) throw refuse(`\`q\` has more than ${WORDS_MAX} words: leave some out`);
+  if (words.length > WORDS_MAX) throw invalidQuery(`The query parameter \`q\` has more than ${WORDS_MAX} words: leave some out.`);
   return { words: withoutImplied(words), tag: untagged ? null : tag };
-}
-
-function refuse(problem: string): PlantStoreError {
-  return new PlantStoreError("invalid_query", { message: `The query parameter ${problem}.` });
 }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { ByteQueue } from "../runtime/byte-queue.ts";
+import { codeOf } from "../runtime/system-failure.ts";
 import { decodeUtf8 } from "../domain/json.ts";
 import type { ContentsPart, DatedPlant, StoredToken } from "../store/contents.ts";
 import {
@@ -161,8 +162,7 @@ async function* unpack(packed: Bytes): AsyncGenerator<Uint8Array, void, void> {
   try {
     yield* gunzip;
   } catch (reason) {
-    const isCut = reason instanceof Error && "code" in reason && reason.code === "Z_BUF_ERROR";
-    throw failure ?? damaged(isCut ? "it ends too early" : "it cannot be unpacked", reason);
+    throw failure ?? damaged(codeOf(reason) === "Z_BUF_ERROR" ? "it ends too early" : "it cannot be unpacked", reason);
   }
 }
 

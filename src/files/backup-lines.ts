@@ -1,4 +1,4 @@
-import { parseJson } from "../domain/json.ts";
+import { isObject, parseJson } from "../domain/json.ts";
 import { toNewPlant, toText } from "../domain/plant.ts";
 import { isScope } from "../domain/scope.ts";
 import type { DatedPlant, StoredToken } from "../store/contents.ts";
@@ -76,10 +76,6 @@ export function parseLine(text: string): Line {
   }
   if (!isObject(line)) throw damaged("a line is not an object");
   return line;
-}
-
-function isObject(value: unknown): value is Line {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 export function toHead(text: string): BackupHead {

@@ -1,5 +1,5 @@
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
-import { PlantStoreError } from "../domain/errors.ts";
+import { invalidHeader } from "../domain/errors.ts";
 import { normalize } from "../domain/normalization.ts";
 
 /** What a column may be taken for. */
@@ -135,7 +135,7 @@ function complete(places: Places, isWithoutIds: boolean, kind: keyof typeof MISS
   const lacksId = places.id.length === 0 && !isWithoutIds;
   const lacksName = places.name.length === 0;
   if (!lacksId && !lacksName) return places;
-  throw new PlantStoreError("invalid_csv_header", { message: MISSING[kind][!lacksName ? "id" : lacksId ? "both" : "name"] });
+  throw invalidHeader(MISSING[kind][!lacksName ? "id" : lacksId ? "both" : "name"]);
 }
 
 /** Its name, or its position if it has none. */
@@ -152,9 +152,7 @@ function chosen(names: readonly string[], wanted: string): readonly number[] {
   const named = names.findIndex((name) => name.toLowerCase() === lower);
   const at = named === -1 ? toPosition(lower) : named;
   if (at >= 0 && at < names.length) return [at];
-  throw new PlantStoreError("invalid_csv_header", {
-    message: "The file has no column that was asked for: check its name, or give its position, as in column 4.",
-  });
+  throw invalidHeader("The file has no column that was asked for: check its name, or give its position, as in column 4.");
 }
 
 /** From 0; -1 if it is none. */

@@ -1,4 +1,4 @@
-import { PlantStoreError } from "../domain/errors.ts";
+import { invalidQuery } from "../domain/errors.ts";
 import { openPauses } from "../runtime/event-loop.ts";
 import { toText } from "../domain/plant.ts";
 import type { NewPlant, PlantId } from "../domain/plant.ts";
@@ -20,7 +20,7 @@ export function toExportForm(format: "ndjson" | "csv" | undefined, { profile, gu
   const forCsv = profile === "dwc" ? "The profile dwc" : guardFormulas ? "The guard against formulas" : undefined;
   if (format === "csv" || (format === undefined && forCsv !== undefined)) return { format: "csv", profile, guardFormulas };
   if (forCsv === undefined) return { format: "ndjson" };
-  throw new PlantStoreError("invalid_query", { message: `${forCsv} works with CSV only: ask for the format csv, or for none.` });
+  throw invalidQuery(`${forCsv} works with CSV only: ask for the format csv, or for none.`);
 }
 
 /** How many plants to read at a time, and how many bytes of large ones. It takes about a millisecond. */

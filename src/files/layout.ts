@@ -1,4 +1,4 @@
-import { PlantStoreError } from "../domain/errors.ts";
+import { invalidHeader } from "../domain/errors.ts";
 import type { CellRow, CellSource } from "./cells.ts";
 import { countFilled, isLikeId } from "./cells.ts";
 import { areJoined, JOINED, nameByPosition, placeColumns, placeInOrder, toColumnName } from "./columns.ts";
@@ -33,7 +33,7 @@ export function toLayout({ cells: first, faults }: CellRow, { source, csv, findi
     try {
       return (hasHeader ? placeColumns : placeInOrder)(names, { choice, guess, isWithoutIds: ids.kind !== "file" });
     } catch (thrown) {
-      throw hasHeader && source.isOneLine && areJoined(names) ? new PlantStoreError("invalid_csv_header", { message: JOINED }) : thrown;
+      throw hasHeader && source.isOneLine && areJoined(names) ? invalidHeader(JOINED) : thrown;
     }
   }
   const noted = new Set<number>();

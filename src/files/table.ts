@@ -1,4 +1,4 @@
-import { PlantStoreError } from "../domain/errors.ts";
+import { invalidHeader, PlantStoreError } from "../domain/errors.ts";
 import { parseInt64 } from "../domain/json.ts";
 import { invalidBody } from "../domain/validation.ts";
 import { countFilled, isEmpty, isGrouped, isShortened } from "./cells.ts";
@@ -29,12 +29,12 @@ export function createTableReader(source: Omit<CellSource, "rows">, options: Rea
 
   function begin(first: CellRow): Table {
     const layout = toLayout(first, { source, csv, findings });
-    if (!hasHeader && isOneLine && !layout.isAllUsed) throw new PlantStoreError("invalid_csv_header", { message: JOINED_PLANTS });
+    if (!hasHeader && isOneLine && !layout.isAllUsed) throw invalidHeader(JOINED_PLANTS);
     return { ...source, csv, parsePlant, layout };
   }
 
   function checkHeader(): void {
-    if (!table && hasHeader) throw new PlantStoreError("invalid_csv_header", isOneLine ? { message: JOINED } : {});
+    if (!table && hasHeader) throw invalidHeader(isOneLine ? JOINED : undefined);
   }
 
   return {
@@ -55,8 +55,7 @@ export function createTableReader(source: Omit<CellSource, "rows">, options: Rea
     /** Throws `invalid_csv_header` if no line named the columns, or its line has more than is imported and no row is below it. */
     end(): void {
       checkHeader();
-      if (hasHeader && count === 0n && table?.layout.isAllUsed === false)
-        throw new PlantStoreError("invalid_csv_header", { message: JOINED });
+      if (hasHeader && count === 0n && table?.layout.isAllUsed === false) throw invalidHeader(JOINED);
     },
   };
 }

@@ -1,4 +1,5 @@
-import { PlantStoreError } from "../domain/errors.ts";
+import { invalidQuery } from "../domain/errors.ts";
+import type { PlantStoreError } from "../domain/errors.ts";
 import { asPlantId } from "../domain/plant.ts";
 import { ORDERS } from "../store/page.ts";
 import type { Order, Place } from "../store/page.ts";
@@ -36,9 +37,7 @@ function toBytes(order: Order, key: string): Buffer {
 }
 
 export function unknownCursor(): PlantStoreError {
-  return new PlantStoreError("invalid_query", {
-    message: "The query parameter `cursor` is not from a `Link` of this list: leave it out to begin at the first page.",
-  });
+  return invalidQuery("The query parameter `cursor` is not from a `Link` of this list: leave it out to begin at the first page.");
 }
 
 /** The parameters of a query. What is undefined is left out. */

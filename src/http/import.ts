@@ -1,4 +1,4 @@
-import { PlantStoreError } from "../domain/errors.ts";
+import { invalidQuery, PlantStoreError } from "../domain/errors.ts";
 import { createSharedPauses } from "../runtime/event-loop.ts";
 import type { Pauses } from "../runtime/event-loop.ts";
 import type { NewPlant } from "../domain/plant.ts";
@@ -88,7 +88,7 @@ function whileConnected(pauses: Pauses, { isGone }: Call<"importPlants">["connec
 function parseCsvOptions({ body, headers, parameters }: Call<"importPlants">): CsvOptions {
   const { header, guess, encoding, idColumn, nameColumn, tagColumn, ids, firstId, dropEmptyTags } = parameters;
   if (ids === "content" && firstId !== undefined)
-    throw refused("Ids either follow from the content or are numbered: send only one of `ids` and `firstId`.");
+    throw invalidQuery("Ids either follow from the content or are numbered: send only one of `ids` and `firstId`.");
   const columns = Object.fromEntries(
     Object.entries({ id: idColumn, name: nameColumn, tag: tagColumn }).filter(([, name]) => name !== undefined),
   );
@@ -101,7 +101,7 @@ function parseCsvOptions({ body, headers, parameters }: Call<"importPlants">): C
     firstId === undefined &&
     Object.keys(columns).length === 0;
   if (body.type !== "text/csv" && !isPlain)
-    throw refused("The query has parameters for columns, ids or encoding, which only CSV has: send them with CSV only.");
+    throw invalidQuery("The query has parameters for columns, ids or encoding, which only CSV has: send them with CSV only.");
   return {
     hasHeader: header === "present" && !HEADER_ABSENT.test(headers.get("content-type") ?? ""),
     columns,
@@ -110,8 +110,4 @@ function parseCsvOptions({ body, headers, parameters }: Call<"importPlants">): C
     guess,
     dropEmptyTags,
   };
-}
-
-function refused(message: string): PlantStoreError {
-  return new PlantStoreError("invalid_query", { message });
 }

@@ -1,5 +1,5 @@
 import { ownerOf } from "../auth/principal.ts";
-import { PlantStoreError } from "../domain/errors.ts";
+import { invalidQuery } from "../domain/errors.ts";
 import { toFilter } from "../domain/plant-filter.ts";
 import { asPlantId, toText } from "../domain/plant.ts";
 import type { NewPlant, PlantId } from "../domain/plant.ts";
@@ -94,5 +94,5 @@ function checkStart({ sort, after, cursor }: ListParameters): void {
   const message = isById(sort)
     ? "The query parameter `cursor` is for lists with another `sort` than id: send that too, or `after`."
     : "The query parameter `after` is for lists that are sorted by id: follow the `Link` instead.";
-  throw new PlantStoreError("invalid_query", { message });
+  throw invalidQuery(message);
 }

@@ -1,5 +1,6 @@
 import type { ParameterSchema, QueryParameter } from "../domain/contract.ts";
-import { PlantStoreError } from "../domain/errors.ts";
+import { invalidQuery } from "../domain/errors.ts";
+import type { PlantStoreError } from "../domain/errors.ts";
 import { parsePlantId } from "../domain/plant.ts";
 
 const INT32_MAX = 2 ** 31 - 1;
@@ -55,17 +56,17 @@ function describe({ type, format, minimum = 0, maxLength, enum: choices }: Param
 function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
-  } catch (cause) {
-    throw new PlantStoreError("invalid_query", { message: "The query is not UTF-8 in percent-encoding: encode it that way.", cause });
+  } catch {
+    throw invalidQuery("The query is not UTF-8 in percent-encoding: encode it that way.");
   }
 }
 
 function unknown(known: readonly QueryParameter[]): PlantStoreError {
   const names = known.map(({ name }) => `\`${name}\``).join(", ");
   const message = names === "" ? "This operation has no query parameters: send none." : `A query parameter is unknown: send only ${names}.`;
-  return new PlantStoreError("invalid_query", { message });
+  return invalidQuery(message);
 }
 
 function refuse(name: string, problem: string): PlantStoreError {
-  return new PlantStoreError("invalid_query", { message: `The query parameter \`${name}\` ${problem}.` });
+  return invalidQuery(`The query parameter \`${name}\` ${problem}.`);
 }

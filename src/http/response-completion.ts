@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Audit } from "../auth/audit.ts";
-import { Refusal } from "../auth/refusal.ts";
+import { Refusal } from "../auth/authorize.ts";
 import { PlantStoreError } from "../domain/errors.ts";
 import type { Log } from "../runtime/log.ts";
 import type { RequestTracer } from "../tracing/request-tracer.ts";

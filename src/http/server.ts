@@ -6,6 +6,7 @@ import type { HttpRequest } from "./wire/request.ts";
 import { createHeadParser } from "./wire/head.ts";
 import { createTaskQueue } from "../runtime/event-loop.ts";
 import { openFilesMax } from "../runtime/file-system.ts";
+import { codeOf } from "../runtime/system-failure.ts";
 
 // The only file that names the runtime.
 
@@ -195,7 +196,7 @@ function bind(
 
 /** What is wrong, and which flag to change. The runtime gives no code for a name that it cannot look up. */
 function adviseOnBind(cause: unknown, portFlag: ServerOptions["portFlag"]): string {
-  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  const code = codeOf(cause);
   if (code === "EADDRINUSE") return `another program uses it: choose another port with ${portFlag}`;
   if (code === "EACCES") return `this user may not use that port: choose one above 1023 with ${portFlag}`;
   return `this machine does not have that address: name one of its own with ${portFlag === "--port" ? "--host" : portFlag}`;

@@ -1,6 +1,6 @@
 import { accessSync, closeSync, constants, fsyncSync, mkdirSync, openSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describeFailure } from "./system-failure.ts";
+import { codeOf, describeFailure } from "./system-failure.ts";
 
 /** What the names of the files of ours start with. */
 const BEGINNINGS = ["plants.db", "first-token"];
@@ -94,8 +94,7 @@ function expectMode(path: string, mode: number): void {
     accessSync(path, mode);
   } catch (cause) {
     if (!isDenied(cause)) return;
-    const isReadOnly = cause instanceof Error && "code" in cause && cause.code === "EROFS";
-    if (isReadOnly)
+    if (codeOf(cause) === "EROFS")
       throw new Error(
         `${path} is on a read-only file system: mount it for writing, name it in ReadWritePaths if a unit of systemd keeps it so, or name another folder with --data.`,
         { cause },
@@ -109,7 +108,7 @@ function expectMode(path: string, mode: number): void {
 }
 
 function isDenied(reason: unknown): boolean {
-  return reason instanceof Error && "code" in reason && ["EACCES", "EPERM", "EROFS"].includes(String(reason.code));
+  return ["EACCES", "EPERM", "EROFS"].includes(codeOf(reason) ?? "");
 }
 
 function notFolder(path: string, cause?: unknown): Error {
@@ -118,7 +117,7 @@ function notFolder(path: string, cause?: unknown): Error {
 
 /** Whether a file has the name of the folder or of one above it. */
 function isNotFolder(reason: unknown): boolean {
-  return reason instanceof Error && "code" in reason && ["EEXIST", "ENOTDIR"].includes(String(reason.code));
+  return ["EEXIST", "ENOTDIR"].includes(codeOf(reason) ?? "");
 }
 
 function self(): string {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, fchownSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { codeOf } from "./system-failure.ts";
 
 /** Beside the store, so that the service can tell how old the last backup is: the command that makes it has ended by then. */
 function fileIn(folder: string): string {
@@ -39,7 +40,7 @@ export function findLastBackup(folder: string): number | undefined {
     const moment = Date.parse(text.trim());
     return Number.isNaN(moment) ? undefined : moment;
   } catch (reason) {
-    if (reason instanceof Error && "code" in reason && reason.code === "ENOENT") return undefined;
+    if (codeOf(reason) === "ENOENT") return undefined;
     throw reason;
   }
 }

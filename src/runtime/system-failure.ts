@@ -35,30 +35,30 @@ const FAILURES: Readonly<Record<string, readonly [what: string, todo: string]>> 
   CERT_HAS_EXPIRED: ["its certificate has expired", "renew it"],
 };
 
-function systemCode(reason: unknown): string | undefined {
-  return reason instanceof Error && "code" in reason && typeof reason.code === "string" && reason.code in FAILURES
-    ? reason.code
-    : undefined;
+/** The code of an error of the system, if it has one. */
+export function codeOf(reason: unknown): string | undefined {
+  return reason instanceof Error && "code" in reason && typeof reason.code === "string" ? reason.code : undefined;
+}
+
+function failureOf(reason: unknown): (typeof FAILURES)[string] | undefined {
+  return FAILURES[codeOf(reason) ?? ""];
 }
 
 /** What is wrong, in words and on one line, without a full stop. */
 export function describeFailure(reason: unknown): string {
-  const code = systemCode(reason);
-  if (code !== undefined) return FAILURES[code]![0];
-  return (reason instanceof Error ? reason.message : String(reason)).replaceAll(/\s+/g, " ");
+  return failureOf(reason)?.[0] ?? (reason instanceof Error ? reason.message : String(reason)).replaceAll(/\s+/g, " ");
 }
 
 /** What to do about it, without a full stop; undefined if this is no such failure. */
 export function adviceOn(reason: unknown): string | undefined {
-  const code = systemCode(reason);
-  return code === undefined ? undefined : FAILURES[code]![1];
+  return failureOf(reason)?.[1];
 }
 
 /** A whole sentence with what to do; undefined if this is no such failure. */
 export function toSentence(reason: unknown): string | undefined {
-  const code = systemCode(reason);
-  if (code === undefined) return undefined;
-  const [what, todo] = FAILURES[code]!;
+  const failure = failureOf(reason);
+  if (!failure) return undefined;
+  const [what, todo] = failure;
   const { path } = reason as NodeJS.ErrnoException;
   return path === undefined ? `${what.charAt(0).toUpperCase()}${what.slice(1)}: ${todo}.` : `${path}: ${what}: ${todo}.`;
 }

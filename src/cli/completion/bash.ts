@@ -1,3 +1,4 @@
+import { walk } from "../command-tree.ts";
 import type { CommandTree, Value } from "../command-tree.ts";
 
 /** A script for bash 4 or later, which needs nothing else. */
@@ -38,12 +39,7 @@ complete -F _plant_store plant-store
 `;
 }
 
-type Node = CommandTree & Readonly<{ path: string }>;
-
-/** A command and all below it, with their words after the name of the program. */
-function walk(tree: CommandTree, path = ""): Node[] {
-  return [{ ...tree, path }, ...tree.commands.flatMap((one) => walk(one, `${path} ${one.name}`))];
-}
+type Node = ReturnType<typeof walk>[number];
 
 function flagCases({ path, flags }: Node): string[] {
   return flags.flatMap(({ names, value }) =>

@@ -1,12 +1,14 @@
+import { walk } from "../command-tree.ts";
 import type { CommandTree, Flag, Value } from "../command-tree.ts";
 
 export function toFish(program: CommandTree): string {
+  const [, ...known] = walk(program);
   return `# What fish completes for plant-store. Made by \`plant-store completion fish\`.
 function __plant_store_at
     set -l at
     for word in (commandline -opc)[2..]
         switch "$at $word"
-            case ${paths(program).map(quote).join(" ")}
+            case ${known.map(({ path }) => quote(path)).join(" ")}
                 set at "$at $word"
         end
     end
@@ -16,11 +18,6 @@ complete -c plant-store -e
 complete -c plant-store -f
 ${toLines(program, "").join("\n")}
 `;
-}
-
-/** The words of every command, after the name of the program. */
-function paths({ commands }: CommandTree, path = ""): string[] {
-  return commands.flatMap((one) => [`${path} ${one.name}`, ...paths(one, `${path} ${one.name}`)]);
 }
 
 function toLines({ commands, flags, value }: CommandTree, path: string): string[] {
