@@ -1,9 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
-import { ConnectionError, createClient } from "../../src/client/client.ts";
+import { createClient } from "../../src/client/client.ts";
 import { PROJECT } from "../support/process.ts";
-import { rejectionOf } from "../support/rejection.ts";
 import { startTestService } from "../support/service.ts";
 
 const service = await startTestService();
@@ -37,11 +36,6 @@ describe("behind a proxy that serves the service under a path, the client", () =
       for (const id of [1n, 2n, 3n]) await plants.remove(id);
     });
   }
-
-  it("says that the service is not Plant Store if the path is wrong", async () => {
-    const plants = createClient({ url: proxy.url, token: service.token });
-    expect(await rejectionOf(plants.find(1n))).toMatchObject({ name: "UnexpectedAnswerError", status: 404 });
-  });
 });
 
 describe("createClient", () => {
@@ -58,20 +52,5 @@ describe("createClient", () => {
     `;
     const { stdout, status } = spawnSync(process.execPath, ["-e", script], { encoding: "utf8", timeout: 10_000 });
     expect([stdout, status]).toEqual(["TypeError\n", 0]);
-  });
-
-  it("accepts a custom fetch", async () => {
-    const asked: string[] = [];
-    const plants = createClient({
-      url: "http://plants.example",
-      token: "t",
-      retries: 0,
-      fetch(url, { headers }) {
-        asked.push(url, new Headers(headers).get("authorization") ?? "");
-        return Promise.reject(new TypeError("offline"));
-      },
-    });
-    expect(await rejectionOf(plants.find(-1n))).toBeInstanceOf(ConnectionError);
-    expect(asked).toEqual(["http://plants.example/plants/-1", "Bearer t"]);
   });
 });

@@ -3,7 +3,6 @@ import { loadContract } from "../../src/domain/contract.ts";
 import { partsOf } from "../support/random.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
-import { askUntil } from "../support/until.ts";
 
 const GARDEN = "https://garden.example";
 const LOCAL = "http://localhost:5173";
@@ -47,26 +46,6 @@ describe("a page of an allowed origin", () => {
       expect([response.status, fields, vary.split(", ").at(-1)]).toEqual([status, SHARED, "Origin"]);
     });
   }
-
-  it("can read that there is no room, also before its body was read: 503", async () => {
-    const end = Promise.withResolvers<void>();
-    // More than a token may have at a time.
-    const held = Array.from({ length: 8 }, () => {
-      async function* body() {
-        yield new TextEncoder().encode(`${plant(1, "Ficus")}\n`);
-        await end.promise;
-      }
-      return service.request("/plants/import", { method: "POST", body: body() as unknown as ReadableStream });
-    });
-    const response = await askUntil(
-      () => service.request("/plants/import", { method: "POST", body: "\n", headers: { origin: GARDEN } }),
-      ({ status }) => status === 503,
-    );
-    expect(response.status).toBe(503);
-    expect(fieldsOf(response)).toEqual({ ...SHARED, vary: "Origin" });
-    end.resolve();
-    await Promise.all(held);
-  });
 
   it("may be one of several", async () => {
     const response = await service.request("/plants", { headers: { origin: LOCAL } });

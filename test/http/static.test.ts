@@ -1,5 +1,5 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "bun:test";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
@@ -56,19 +56,6 @@ describe("the page", () => {
       expect(headers.get("content-type")).toStartWith(path.endsWith(".js") ? "text/javascript" : "text/css");
       expect(headers.get("x-content-type-options")).toBe("nosniff");
     }
-  });
-
-  it("has its other code beside it, which browsers may cache for ever too", async () => {
-    const others = readdirSync(join(web, "assets")).filter((name) => /^import-dialog-\w+\.js$/.test(name));
-    expect(others).toHaveLength(1);
-    const { status, headers, bytes } = await get(`/assets/${others[0]}`);
-    expect([status, headers.get("cache-control")]).toEqual([200, "public, max-age=31536000, immutable"]);
-    expect([headers.get("content-type"), headers.get("x-content-type-options")]).toEqual(["text/javascript; charset=utf-8", "nosniff"]);
-    // Both name each other: the page of one build never runs the code of another.
-    const [script] = assets.filter((path) => path.endsWith(".js"));
-    expect(bytes.toString()).toContain(`"./${basename(script!)}"`);
-    expect((await get(script!)).bytes.toString()).toContain(`import("./${others[0]}")`);
-    expect((await get(`/assets/${others[0]}?1`)).status).toBe(200);
   });
 
   it("is revalidated each time, and answered 304 if it is known", async () => {

@@ -1,5 +1,3 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
 import fc from "fast-check";
 import { createClient } from "../../src/client/client.ts";
@@ -12,10 +10,8 @@ import { guessFile } from "../../web/import/guess.ts";
 import { openFile } from "../../web/import/open-file.ts";
 import { NOTHING_SENT, sendFile } from "../../web/import/send-file.ts";
 import type { SentSoFar } from "../../web/import/send-file.ts";
-import { runCommand } from "../support/process.ts";
 import { seedOf } from "../support/random.ts";
 import { startTestService } from "../support/service.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
 import { openTransfers } from "../support/transfers.ts";
 
 const seed = seedOf("csv-round-trip");
@@ -72,14 +68,6 @@ const { importAll, exportAll } = openTransfers(service);
 const importCsv = (file: Uint8Array) => importAll(file, { ...CSV, query: "?onConflict=replace" });
 const importGuessed = (file: Uint8Array) => importAll(file, { ...CSV, query: "?onConflict=replace&guess=true" });
 
-async function throughCommand(file: Uint8Array): Promise<Counts> {
-  const path = join(temporaryFolder(), "plants.csv");
-  writeFileSync(path, file);
-  const environment = { PLANT_STORE_URL: service.url, PLANT_STORE_TOKEN: service.token };
-  const { stdout } = await runCommand(["import", path, "--on-conflict", "replace", "--json"], { environment });
-  return JSON.parse(stdout) as Counts;
-}
-
 const WAYS = { "the service": importCsv, "the service, which guesses": importGuessed, "the page": throughPage };
 
 async function exported(query: string): Promise<Uint8Array> {
@@ -130,12 +118,5 @@ describe("plants that go out as CSV come back as they were, and replace nothing,
         );
       });
     }
-
-    // It takes a second to start, so many plants at once, and no search for the smallest list.
-    it(`the command, from /plants/export${query}`, async () => {
-      const [lists = []] = fc.sample(fc.array(plants, { minLength: 50, maxLength: 50 }), { seed, numRuns: 1 });
-      const written = lists.flat().map((plant, at) => ({ ...plant, id: BigInt(at) - 50n }));
-      await expectRoundTrip(written, query, throughCommand);
-    });
   }
 });

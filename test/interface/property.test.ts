@@ -1,7 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
-import naughtyStrings from "big-list-of-naughty-strings" with { type: "json" };
 import fc from "fast-check";
 import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../src/domain/plant.ts";
 import { seedOf } from "../support/random.ts";
@@ -101,18 +100,4 @@ describe("bodies made from the base contract", () => {
       expect(JSON.parse(text)).toEqual({ error: expect.any(Number), message: expect.stringMatching(/./) });
     }
   });
-});
-
-it("the big list of naughty strings comes back byte for byte, as name and as tag, at once and from the disk", async () => {
-  const texts = naughtyStrings as readonly string[];
-  expect(texts.length).toBeGreaterThan(400);
-  const answers = await postAll(texts.map((text, at) => JSON.stringify({ id: -1_000_000 - at, name: text, tag: text })));
-  const db = new DatabaseSync(join(data, "plants.db"), { readOnly: true });
-  const find = db.prepare("SELECT CAST(name AS BLOB) AS name, CAST(tag AS BLOB) AS tag FROM plants WHERE id = ?");
-  for (const [at, text] of texts.entries()) {
-    expect(answers[at]).toEqual({ status: 200, text: JSON.stringify({ name: text, tag: text }) });
-    const { name, tag } = find.get(-1_000_000 - at) as { name: Uint8Array; tag: Uint8Array };
-    expect([Buffer.from(name), Buffer.from(tag)]).toEqual([Buffer.from(text), Buffer.from(text)]);
-  }
-  db.close();
 });

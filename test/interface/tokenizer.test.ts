@@ -1,8 +1,7 @@
 import { describe, expect, it } from "bun:test";
 import fc from "fast-check";
 import { normalize } from "../../src/domain/normalization.ts";
-import { asPlantId } from "../../src/domain/plant.ts";
-import { isFound, SEARCHED_LENGTH_MAX, tokenize } from "../../src/domain/terms.ts";
+import { SEARCHED_LENGTH_MAX, tokenize } from "../../src/domain/terms.ts";
 
 describe("tokenize", () => {
   for (const { text, words, why } of [
@@ -103,24 +102,6 @@ describe("tokenize", () => {
     const words = tokenize("Délicio WEIẞDORN Σίσυφος 銀杏 ガ 은행나무 ﬁcus İ Ǆ ŉ");
     expect(tokenize(words.join(" "))).toEqual(words);
   });
-});
-
-describe("isFound", () => {
-  const plant = { id: asPlantId(1n), name: "Monstera deliciosa Liebm.", tag: "tropical" };
-
-  for (const { words, tag, found, why } of [
-    { words: [], tag: undefined, found: true, why: "without words every plant is found" },
-    { words: ["deli", "m"], tag: undefined, found: true, why: "beginnings are enough" },
-    { words: ["onstera"], tag: undefined, found: false, why: "endings are not" },
-    { words: ["monstera", "aloe"], tag: undefined, found: false, why: "every word must be there" },
-    { words: ["tropical"], tag: undefined, found: false, why: "the tag is not searched" },
-    { words: ["monstera"], tag: "tropica", found: false, why: "the beginning of a tag is not enough" },
-    { words: [], tag: "", found: false, why: "the empty tag is a tag" },
-  ]) {
-    it(`is ${found}: ${why}`, () => {
-      expect(isFound(plant, { words, tag })).toBe(found);
-    });
-  }
 });
 
 /** Letters that compose and decompose, and marks of several classes. */

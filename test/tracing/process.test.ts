@@ -34,16 +34,4 @@ describe("a service without traces", () => {
     expect(await service.end("SIGTERM")).toBe(0);
     expect(String(await rejectionOf(startProcess({ data: temporaryFolder(), root, environment: ENDPOINT })))).toContain("It is loaded.");
   });
-
-  it("has the code for them behind that one file, but for its settings and types", () => {
-    const sources = [...new Bun.Glob("src/**/*.ts").scanSync(PROJECT)].filter((path) => !path.startsWith("src/tracing/"));
-    const imports = sources.flatMap((path) =>
-      Array.from(
-        readFileSync(join(PROJECT, path), "utf8").matchAll(/^import (?!type ).*tracing\/(.+)";$|import\(".*tracing\/(.+)"\)/gm),
-        (found) => found[1] ?? found[2]!,
-      ),
-    );
-    expect(imports.toSorted()).toEqual(["trace-settings.ts", "tracing.ts"]);
-    expect(readFileSync(join(PROJECT, "src/tracing/trace-settings.ts"), "utf8")).not.toMatch(/^import (?!type )/m);
-  });
 });
