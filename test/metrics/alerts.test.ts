@@ -10,7 +10,7 @@ const GUIDE = readFileSync(join(PROJECT, "docs/how-to/watch.md"), "utf8");
 
 describe("each alert", () => {
   it("is among the cases with which Prometheus' own tool tries the rules", () => {
-    expect([...new Set(CASES.map(({ alert }) => alert))]).toEqual(RULES.map(({ alert }) => alert));
+    expect([...new Set(CASES.map(([alert]) => alert))]).toEqual(RULES.map(({ alert }) => alert));
   });
 
   it("says whom it is for, what is wrong, what to do, and where to read more", () => {

@@ -2,7 +2,7 @@
 type Series = Readonly<Record<string, string>>;
 
 /** What breaks in the twentieth minute, and when the alert begins to fire: not a minute before. */
-type AlertCase = Readonly<{ alert: string; severity: "page" | "ticket"; why?: string; firesAt: number; series: Series }>;
+type AlertCase = readonly [alert: string, firesAt: number, series: Series, why?: string];
 
 const MINUTES = 600;
 const always = (value: number) => `${value}+0x${MINUTES}`;
@@ -69,116 +69,69 @@ export const HEALTHY: Series = {
   ...histogram("plant_store_event_loop_lag_seconds"),
 };
 
+/** Two replicas on PostgreSQL, of which one has made no backup for long. */
+const REPLICAS: Series = {
+  [onStore("SQLite")]: "",
+  [onStore("PostgreSQL")]: always(1),
+  [another(onStore("PostgreSQL"))]: always(1),
+  [another(BACKUP)]: always(-900_000),
+};
+
 export const CASES: readonly AlertCase[] = [
-  { alert: "PlantStoreDown", severity: "page", firesAt: 21, series: { [UP]: turns(1, 0) } },
-  { alert: "PlantStoreDown", severity: "page", why: "nothing is scraped", firesAt: 26, series: { [UP]: "1+0x19" } },
-  { alert: "PlantStoreNotReady", severity: "page", firesAt: 21, series: { [READY]: turns(1, 0) } },
-  { alert: "PlantStoreServersMissing", severity: "page", firesAt: 25, series: { [MISSING]: turns(0, 1) } },
-  { alert: "PlantStoreRestarts", severity: "page", firesAt: 22, series: { [STARTED]: "0+0x19 1200+60x5 1500+0x600" } },
-  { alert: "PlantStoreErrors", severity: "page", firesAt: 25, series: { [requests("createPlant", 503)]: grows(30) } },
-  {
-    alert: "PlantStoreErrors",
-    severity: "page",
-    why: "few ask, and a watcher each second",
-    firesAt: 25,
-    series: { [requests("createPlant", 200)]: always(5), [requests("createPlant", 503)]: grows(1) },
-  },
-  { alert: "PlantStoreRisk", severity: "page", why: "once", firesAt: 20, series: { [event("store_unfit")]: turns(0, 1) } },
-  {
-    alert: "PlantStoreRisk",
-    severity: "page",
-    why: "at a start",
-    firesAt: 20,
-    series: { [event("wal_missing")]: `_x20 1+0x${MINUTES}`, [STARTED]: `-100000+0x19 1190+0x${MINUTES}` },
-  },
-  ...(["store_trouble", "unexpected_error"] as const).map((name): AlertCase => ({
-    alert: "PlantStoreTrouble",
-    severity: "ticket",
-    why: name,
-    firesAt: 20,
-    series: { [event(name)]: turns(0, 1) },
-  })),
-  { alert: "PlantStoreTrouble", severity: "ticket", why: "log_gap", firesAt: 20, series: { [event("log_gap", "warn")]: turns(0, 1) } },
-  { alert: "PlantStoreDiskAlmostFull", severity: "page", firesAt: 25, series: { [FREE]: turns(100e9, 1.9e9) } },
-  { alert: "PlantStoreDiskFillsUp", severity: "ticket", firesAt: 87, series: { [FREE]: `100e9+0x19 100e9-1e8x${MINUTES}` } },
-  {
-    alert: "PlantStoreSlowCreates",
-    severity: "ticket",
-    firesAt: 30,
-    series: creates(["0.5", "1"]),
-  },
-  { alert: "PlantStoreQueueOld", severity: "ticket", firesAt: 28, series: { [QUEUE]: turns(0.004, 0.9) } },
-  { alert: "PlantStoreOverloaded", severity: "ticket", firesAt: 26, series: { [errors("overloaded")]: grows(5) } },
-  { alert: "PlantStoreConnectionsFull", severity: "ticket", firesAt: 25, series: { [TURNED_AWAY]: grows(2) } },
-  { alert: "PlantStoreTokensRefused", severity: "ticket", firesAt: 32, series: { [errors("invalid_token")]: grows(30) } },
-  {
-    alert: "PlantStoreSlowSync",
-    severity: "ticket",
-    firesAt: 30,
-    series: histogram("plant_store_sqlite_sync_duration_seconds", { slow: ["0.1", "0.25"] }),
-  },
-  {
-    alert: "PlantStoreCheckpointsBlocked",
-    severity: "ticket",
-    firesAt: 44,
-    series: {
+  ["PlantStoreDown", 21, { [UP]: turns(1, 0) }],
+  ["PlantStoreDown", 26, { [UP]: "1+0x19" }, "nothing is scraped"],
+  ["PlantStoreNotReady", 21, { [READY]: turns(1, 0) }],
+  ["PlantStoreServersMissing", 25, { [MISSING]: turns(0, 1) }],
+  ["PlantStoreRestarts", 22, { [STARTED]: "0+0x19 1200+60x5 1500+0x600" }],
+  ["PlantStoreErrors", 25, { [requests("createPlant", 503)]: grows(30) }],
+  [
+    "PlantStoreErrors",
+    25,
+    { [requests("createPlant", 200)]: always(5), [requests("createPlant", 503)]: grows(1) },
+    "few ask, and a watcher each second",
+  ],
+  ["PlantStoreRisk", 20, { [event("store_unfit")]: turns(0, 1) }, "once"],
+  ["PlantStoreRisk", 20, { [event("wal_missing")]: `_x20 1+0x${MINUTES}`, [STARTED]: `-100000+0x19 1190+0x${MINUTES}` }, "at a start"],
+  ["PlantStoreTrouble", 20, { [event("store_trouble")]: turns(0, 1) }, "store_trouble"],
+  ["PlantStoreTrouble", 20, { [event("unexpected_error")]: turns(0, 1) }, "unexpected_error"],
+  ["PlantStoreTrouble", 20, { [event("log_gap", "warn")]: turns(0, 1) }, "log_gap"],
+  ["PlantStoreDiskAlmostFull", 25, { [FREE]: turns(100e9, 1.9e9) }],
+  ["PlantStoreDiskFillsUp", 87, { [FREE]: `100e9+0x19 100e9-1e8x${MINUTES}` }],
+  ["PlantStoreSlowCreates", 30, creates(["0.5", "1"])],
+  ["PlantStoreQueueOld", 28, { [QUEUE]: turns(0.004, 0.9) }],
+  ["PlantStoreOverloaded", 26, { [errors("overloaded")]: grows(5) }],
+  ["PlantStoreConnectionsFull", 25, { [TURNED_AWAY]: grows(2) }],
+  ["PlantStoreTokensRefused", 32, { [errors("invalid_token")]: grows(30) }],
+  ["PlantStoreSlowSync", 30, histogram("plant_store_sqlite_sync_duration_seconds", { slow: ["0.1", "0.25"] })],
+  [
+    "PlantStoreCheckpointsBlocked",
+    44,
+    {
       [checkpoints("done")]: `0+1x19 19+0x${MINUTES}`,
       [checkpoints("blocked")]: grows(100),
       [WAL]: `16e6+0x19 16e6+1e6x${MINUTES}`,
     },
-  },
-  { alert: "PlantStoreCheckpointsFail", severity: "ticket", firesAt: 25, series: { [checkpoints("failed")]: grows(100) } },
-  { alert: "PlantStoreSearchBehind", severity: "ticket", firesAt: 25, series: { [LAG]: turns(0.2, 61) } },
+  ],
+  ["PlantStoreCheckpointsFail", 25, { [checkpoints("failed")]: grows(100) }],
+  ["PlantStoreSearchBehind", 25, { [LAG]: turns(0.2, 61) }],
   // Time begins at 0 here, so it was made two days less twenty minutes before.
-  { alert: "PlantStoreBackupOld", severity: "ticket", firesAt: 21, series: { [BACKUP]: always(-171_600) } },
-  {
-    alert: "PlantStoreBackupOld",
-    severity: "ticket",
-    why: "a clock that was wrong made one in the future",
-    firesAt: 20,
-    series: { [BACKUP]: turns(-3600, 1_000_000) },
-  },
-  {
-    alert: "PlantStoreBackupOld",
-    severity: "ticket",
-    why: "another store of the job was backed up since",
-    firesAt: 21,
-    series: { [another(BACKUP)]: always(-171_600), [another(onStore("SQLite"))]: always(1) },
-  },
-  {
-    alert: "PlantStoreBackupOld",
-    severity: "ticket",
-    why: "no replica has backed up since",
-    firesAt: 21,
-    series: {
-      [onStore("SQLite")]: "",
-      [onStore("PostgreSQL")]: always(1),
-      [another(onStore("PostgreSQL"))]: always(1),
-      [BACKUP]: always(-171_600),
-      [another(BACKUP)]: always(-900_000),
-    },
-  },
-  {
-    alert: "PlantStoreEventLoopLate",
-    severity: "ticket",
-    firesAt: 30,
-    series: histogram("plant_store_event_loop_lag_seconds", { slow: ["0.25", "0.5"] }),
-  },
+  ["PlantStoreBackupOld", 21, { [BACKUP]: always(-171_600) }],
+  ["PlantStoreBackupOld", 20, { [BACKUP]: turns(-3600, 1_000_000) }, "a clock that was wrong made one in the future"],
+  [
+    "PlantStoreBackupOld",
+    21,
+    { [another(BACKUP)]: always(-171_600), [another(onStore("SQLite"))]: always(1) },
+    "another store of the job was backed up since",
+  ],
+  ["PlantStoreBackupOld", 21, { ...REPLICAS, [BACKUP]: always(-171_600) }, "no replica has backed up since"],
+  ["PlantStoreEventLoopLate", 30, histogram("plant_store_event_loop_lag_seconds", { slow: ["0.25", "0.5"] })],
 ];
 
 /** What must wake nobody. */
 export const HARMLESS: ReadonlyArray<Readonly<{ why: string; series: Series }>> = [
   { why: "a service that works", series: {} },
   { why: "a service on PostgreSQL, whose plants need no disk here", series: { [FREE]: turns(100e9, 1e9), [WAL]: "" } },
-  {
-    why: "a replica without the timer",
-    series: {
-      [onStore("SQLite")]: "",
-      [onStore("PostgreSQL")]: always(1),
-      [another(onStore("PostgreSQL"))]: always(1),
-      [another(BACKUP)]: always(-900_000),
-    },
-  },
+  { why: "a replica without the timer", series: REPLICAS },
   { why: "one scrape that fails", series: { [UP]: `1+0x19 0 1+0x${MINUTES}` } },
   { why: "an update: two restarts", series: { [STARTED]: "0+0x19 1200+60x1 1260+0x600" } },
   { why: "one failed request", series: { [requests("createPlant", 503)]: grows(1, 1), [requests("createPlant", 200)]: always(0) } },
