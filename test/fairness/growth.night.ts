@@ -12,8 +12,8 @@ for (const { where, inputs } of [{ where: "", inputs: WORKS }, ...asked])
   describe(`doubling any text takes at most three times the work${where}, and at its largest it keeps the loop for 50 ms at most, for`, () => {
     for (const input of inputs)
       it(`${input.what} of ${input.bytes} bytes`, async () => {
-        const { growths, longest, faults } = await judge(input);
-        tell(`growth${where}: ${input.what} of ${input.bytes} bytes`, { growths, longest });
+        const { growths, longestMs, faults } = await judge(input);
+        tell(`growth${where}: ${input.what} of ${input.bytes} bytes`, { growths, longestMs });
         expect(faults).toEqual([]);
       });
   });

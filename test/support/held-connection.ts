@@ -5,21 +5,6 @@ import type { HttpResponse } from "../../src/http/wire/response.ts";
 import type { PlantStoreError } from "../../src/domain/errors.ts";
 import { createTaskQueue } from "../../src/runtime/event-loop.ts";
 
-/** A connection whose wire and clock the test controls. */
-export type Held = Pick<Connection, "drain" | "receive" | "receiveEnd" | "expire" | "retire" | "close"> &
-  Readonly<{
-    sent: () => string;
-    /** How many more bytes the other end accepts. */
-    take: (bytes: number) => void;
-    isPaused: () => boolean;
-    isIdle: () => boolean;
-    isGone: () => boolean;
-    /** Receives these bytes, a character each. */
-    say: (text: string) => void;
-    /** Advances the clock. */
-    pass: (seconds: number) => void;
-  }>;
-
 type HeldOptions = Readonly<{
   room?: number;
   answer?: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
@@ -36,7 +21,8 @@ export function fault(reason: unknown): never {
   throw reason;
 }
 
-export function hold(options: HeldOptions = {}): Held {
+/** A connection whose wire and clock the test controls. */
+export function hold(options: HeldOptions = {}) {
   const { answer = () => Promise.resolve(OK), refuse = ({ status }: PlantStoreError) => ({ status }), onBug = fault } = options;
   let [sent, room, time] = ["", options.room ?? Infinity, 0];
   let [isPaused, isIdle, isGone] = [false, true, false];
@@ -70,25 +56,22 @@ export function hold(options: HeldOptions = {}): Held {
     onIdle: (state) => (isIdle = state),
     onBug,
   });
-  return {
-    drain: () => connection.drain(),
-    receive: (bytes) => connection.receive(bytes),
-    receiveEnd: () => connection.receiveEnd(),
-    expire: (now) => connection.expire(now),
-    retire: () => connection.retire(),
-    close: () => connection.close(),
+  return Object.assign(connection, {
     sent: () => sent,
-    take(bytes) {
+    /** How many more bytes the other end accepts. */
+    take(bytes: number) {
       room += bytes;
       connection.drain();
     },
     isPaused: () => isPaused,
     isIdle: () => isIdle,
     isGone: () => isGone,
-    say: (text) => connection.receive(Buffer.from(text, "latin1")),
-    pass(seconds) {
+    /** Receives these bytes, a character each. */
+    say: (text: string) => connection.receive(Buffer.from(text, "latin1")),
+    /** Advances the clock. */
+    pass(seconds: number) {
       time += seconds * 1000;
       connection.expire(time);
     },
-  };
+  });
 }

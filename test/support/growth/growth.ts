@@ -150,57 +150,42 @@ const STRETCH_MS_MAX = 50;
 /** What is measured takes this much processor time at least, in milliseconds; what takes less is repeated. */
 const FLOOR_MS = 10;
 
-/** Of how many alphabets, the slowest at the largest size, the growth is measured besides. */
-const SLOWEST = 1;
-
 /** How often a size is measured: the minimum counts, because other load on the machine only adds to it. */
 const TRIES = 3;
 const TRIES_MAX = 8;
 const SPENT_MS_MAX = 400;
 
-/** What became of a text: "accepted", or the error that refused it. */
-type Outcome = string;
+/** How the work grew from one size to twice that. `outcome`: "accepted", or the error that refused the text. `ms`: at both sizes. */
+export type Growth = Readonly<{ alphabet: string; times: number; outcome: string; ms: readonly [number, number] }>;
 
-/** How the work grew from one size to twice that. `ms`: at both sizes. */
-export type Growth = Readonly<{ alphabet: string; times: number; outcome: Outcome; ms: readonly [number, number] }>;
+/** What a look at an alphabet has shown at the largest size. `stretchMs`: the longest time that it kept the loop. */
+type Look = Readonly<{ outcome: string; ms: number; stretchMs: number }>;
 
-/** What a look at each alphabet has shown: `outcome` and `ms` at the largest size. */
-type Look = Readonly<{ alphabet: Alphabet; outcome: Outcome; ms: number; stretchMs: number }>;
-
-/** `growths`: of what was meant, and of each alphabet that takes long enough. `longest`: the longest stretch of all. */
-export type Verdict = Readonly<{
-  growths: readonly Growth[];
-  longest: Readonly<{ alphabet: string; ms: number }>;
-  faults: readonly string[];
-}>;
-
-/** Measures alphabets, as a rule all, at the largest size, and how the work of those that matter grows up to it. */
-export async function judge(input: Input, alphabets = ALPHABETS): Promise<Verdict> {
-  const { bytes, meant, work } = input;
-  const looks: Look[] = [];
-  for (const alphabet of alphabets) looks.push({ alphabet, ...(await lookAt(work, alphabet, bytes)) });
-  const accepted = looks.filter(({ outcome }) => outcome === "accepted").map(({ alphabet }) => alphabet.alphabet);
+/**
+ * Measures alphabets, as a rule all, at the largest size, and how the work of those that matter grows up to it: what was
+ * meant, and each that takes long enough.
+ */
+export async function judge({ bytes, meant, work }: Input, alphabets = ALPHABETS) {
+  const looks: (Look & Readonly<{ alphabet: Alphabet; name: string }>)[] = [];
+  for (const alphabet of alphabets) looks.push({ alphabet, name: alphabet.alphabet, ...(await lookAt(work, alphabet, bytes)) });
+  const accepted = looks.filter(({ outcome }) => outcome === "accepted").map(({ name }) => name);
   const faults = looks
     .filter(({ stretchMs }) => stretchMs > STRETCH_MS_MAX)
-    .map((one) => `${describe(one)} keeps the loop for ${one.stretchMs} ms`);
+    .map(({ name, outcome, stretchMs }) => `${name} (${outcome}) keeps the loop for ${stretchMs} ms`);
   if (meant === undefined && accepted.length > 0) faults.push(`accepts ${accepted.join(", ")}`);
   if (meant !== undefined && !accepted.includes(meant)) faults.push(`does not accept ${meant}`);
   const growths: Growth[] = [];
-  const slowest = looks
-    .toSorted((one, other) => other.ms - one.ms)
-    .slice(0, SLOWEST)
-    .filter(({ ms }) => ms >= FLOOR_MS);
-  for (const { alphabet } of looks.filter((one) => slowest.includes(one) || one.alphabet.alphabet === meant)) {
+  const slowest = looks.toSorted((one, other) => other.ms - one.ms)[0];
+  for (const { name, alphabet } of looks.filter((one) => one.name === meant || (one === slowest && one.ms >= FLOOR_MS))) {
     try {
       growths.push(await growthOf(work, alphabet, bytes / 2));
     } catch (thrown) {
       if (!(thrown instanceof Uneven)) throw thrown;
-      if (alphabet.alphabet === meant) faults.push(thrown.message);
+      if (name === meant) faults.push(thrown.message);
     }
   }
   for (const { alphabet, times } of growths) if (times > GROWTH_MAX) faults.push(`${alphabet} takes ${times.toFixed(1)} times the work`);
-  const worst = looks.reduce((most, one) => (one.stretchMs > most.stretchMs ? one : most));
-  return { growths, longest: { alphabet: worst.alphabet.alphabet, ms: worst.stretchMs }, faults };
+  return { growths, longestMs: Math.max(...looks.map(({ stretchMs }) => stretchMs)), faults };
 }
 
 /** The outcomes at both sizes differ: then two different works were measured. */
@@ -218,10 +203,12 @@ export async function growthOf(work: Work, alphabet: Alphabet, bytes: number): P
   return longer.times < growth.times ? longer : growth;
 }
 
-type Doubling = Readonly<{ from: number; doublings: number }>;
-
 /** How many times the work each doubling takes, on average. */
-async function ratioOf(work: Work, alphabet: Alphabet, { from, doublings }: Doubling): Promise<Growth> {
+async function ratioOf(
+  work: Work,
+  alphabet: Alphabet,
+  { from, doublings }: Readonly<{ from: number; doublings: number }>,
+): Promise<Growth> {
   const [short, long] = [textOf(alphabet, from), textOf(alphabet, from * 2 ** doublings)];
   const outcomes = [await outcomeOf(work, short), await outcomeOf(work, long)] as const;
   if (outcomes[0] !== outcomes[1]) throw new Uneven(`${alphabet.alphabet}: ${outcomes.join(" at half the size, and then ")}`);
@@ -248,12 +235,8 @@ function textOf(alphabet: Alphabet, bytes: number): string {
   return Buffer.byteLength(text) <= bytes ? text : alphabet.textOf(Math.floor((bytes * 0.98 * sample.length) / Buffer.byteLength(sample)));
 }
 
-function describe({ alphabet, outcome }: Look): string {
-  return `${alphabet.alphabet} (${outcome})`;
-}
-
 /** What is refused at the largest size may be accepted at half of it, and then take longer. */
-async function lookAt(work: Work, alphabet: Alphabet, bytes: number): Promise<Omit<Look, "alphabet">> {
+async function lookAt(work: Work, alphabet: Alphabet, bytes: number): Promise<Look> {
   const whole = await look(work, textOf(alphabet, bytes));
   if (whole.outcome === "accepted") return whole;
   const { stretchMs } = await look(work, textOf(alphabet, bytes / 2));
@@ -261,8 +244,8 @@ async function lookAt(work: Work, alphabet: Alphabet, bytes: number): Promise<Om
 }
 
 /** Looks again if it takes too long: that may be another's load, or code that is not compiled yet. */
-async function look(work: Work, text: string): Promise<Omit<Look, "alphabet">> {
-  let best: Omit<Look, "alphabet"> | undefined;
+async function look(work: Work, text: string): Promise<Look> {
+  let best: Look | undefined;
   for (let tries = 0; tries < TRIES && (best === undefined || isDoubtful(best.stretchMs)); tries += 1) {
     const before = threadMs();
     const { outcome, stretchMs } = await stretchOf(work, text);
@@ -273,7 +256,7 @@ async function look(work: Work, text: string): Promise<Omit<Look, "alphabet">> {
 }
 
 /** The longest time between two turns of the event loop while the work is done. */
-async function stretchOf(work: Work, text: string): Promise<Readonly<{ outcome: Outcome; stretchMs: number }>> {
+async function stretchOf(work: Work, text: string): Promise<Pick<Look, "outcome" | "stretchMs">> {
   let isDone = false;
   let stretchMs = 0;
   let last = threadMs();
@@ -295,7 +278,7 @@ function isDoubtful(stretchMs: number): boolean {
   return stretchMs > STRETCH_MS_MAX && stretchMs < 10 * STRETCH_MS_MAX;
 }
 
-async function outcomeOf(work: Work, text: string): Promise<Outcome> {
+async function outcomeOf(work: Work, text: string): Promise<string> {
   try {
     await work(text);
     return "accepted";
