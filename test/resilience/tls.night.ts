@@ -4,15 +4,12 @@ import { Readable } from "node:stream";
 import { afterAll, expect } from "bun:test";
 import { createClient } from "../../src/client/client.ts";
 import { makeCertificate } from "../support/certificate.ts";
-import { findFreePort } from "../support/port.ts";
 import { needs, findProgram } from "../support/program.ts";
 import { PROJECT } from "../support/process.ts";
-import type { ServiceProcess } from "../support/process.ts";
 import { endFronts, FRONT_NAMES, FRONTS, openFront, startFront } from "../support/proxies/fronts.ts";
 import type { FrontName } from "../support/proxies/fronts.ts";
-import { readToken } from "../support/service.ts";
-import { killServices, startService } from "../support/service-process.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import { killServices, PATIENT, startService } from "../support/service-process.ts";
+import type { Service } from "../support/service-process.ts";
 import { askUntil, until } from "../support/until.ts";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -76,33 +73,20 @@ const SILENCE_SECONDS = 1;
 const PIECES = 12;
 const PIECE_MS = 250;
 
-type Place = Readonly<{
-  /** The proxy in front. */
-  url: string;
-  folder: string;
-  /** Another one, with the service under a path. */
-  pathUrl: string;
-  /** Two clients have addresses of their own. The proxies connect from 127.0.0.1, and nobody else is trusted. */
-  anna: string;
-  berta: string;
-  firstId: number;
-}>;
+type Place = Awaited<ReturnType<typeof openPlace>>;
 
 const places = new Map<FrontName, Place>();
-const data = temporaryFolder();
-let service: ServiceProcess;
+let service: Service;
 let flags: readonly string[];
 let token: string;
 let hosts: readonly string[];
-let metrics: string;
 
 beforeAll(async () => {
-  metrics = `127.0.0.1:${await findFreePort()}`;
-  const limits = ["--refused-requests-per-minute", String(REFUSED_MAX), "--queue-wait-ms", "15000"];
-  flags = ["--log", "debug", "--trusted-proxies", "127.0.0.1", "--metrics", metrics, ...limits];
-  service = await startService({ data, flags });
+  const limits = ["--refused-requests-per-minute", String(REFUSED_MAX), "--metrics", "127.0.0.1:0"];
+  flags = [...PATIENT, "--log", "debug", "--trusted-proxies", "127.0.0.1", ...limits];
+  service = await startService({ flags });
   hosts = [new URL(service.url).host];
-  token = await readToken(data);
+  ({ token } = service);
   await Promise.all(FRONT_NAMES.map(async (name, at) => places.set(name, await openPlace(name, at + 1))));
 });
 
@@ -111,7 +95,11 @@ afterAll(async () => {
   await killServices();
 });
 
-async function openPlace(name: FrontName, at: number): Promise<Place> {
+/**
+ * The proxy in front, and another one with the service under a path. Two clients have addresses of their own. The proxies
+ * connect from 127.0.0.1, and nobody else is trusted.
+ */
+async function openPlace(name: FrontName, at: number) {
   const edit = (text: string) => FRONTS[name].underPath(text, linesOfGuide(name));
   const [front, under] = await Promise.all([
     openFront(name, { hosts, certificate }),
@@ -157,7 +145,7 @@ function bytesOnDisk({ folder }: Place): number {
 
 /** How many exports the service is at. */
 async function runningExports(): Promise<number> {
-  const text = await (await fetch(`http://${metrics}/metrics`)).text();
+  const text = await (await fetch(service.started["metrics"]!)).text();
   return Number(/^plant_store_running\{kind="export"\} (\d+)$/m.exec(text)?.[1]);
 }
 
@@ -219,8 +207,7 @@ for (const name of FRONT_NAMES) {
         yield Buffer.from(linesFrom(firstId, ROWS).slice(linesFrom(firstId, half).length));
       }
       const sending = ask(`${url}/plants/import`, { token, words: UPLOAD, input: halves() });
-      const login = { headers: { authorization: `Bearer ${token}` } };
-      const isStored = async (at: number) => (await fetch(`${service.url}/plants/${firstId + at}`, login)).ok;
+      const isStored = async (at: number) => (await service.ask("GET", `/plants/${firstId + at}`)).ok;
       await until("The first plants are stored", () => isStored(half / 2));
       expect([await isStored(ROWS - 1), bytesOnDisk(place) < DISK_BYTES_MAX]).toEqual([false, true]);
       halfStored.resolve();
@@ -322,6 +309,6 @@ it("every proxy says while the service restarts that it is away and when to ask 
       { error: 50301 },
     ]);
   }
-  await startService({ data, flags: [...flags, "--port", new URL(service.url).port] });
+  await startService({ data: service.data, flags: [...flags, "--port", new URL(service.url).port] });
   for (const { url } of places.values()) expect((await askUntilStatus(url, 200)).status).toBe(200);
 });
