@@ -1,4 +1,5 @@
 import { PlantStoreError } from "../../domain/errors.ts";
+import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../domain/plant.ts";
 import { idBehind, openPage, sizeOf } from "../page.ts";
 import type { Page } from "../page.ts";
 import type { ListQuery } from "../plants.ts";
@@ -7,7 +8,6 @@ import type { Execute, ExecuteOptions } from "./engine/retry.ts";
 import { toPlant } from "./plant-columns.ts";
 import type { PlantRow } from "./plant-columns.ts";
 import { LISTS, LIST_PLANTS_UP_TO, filterOf, filterValues } from "./list-statements.ts";
-import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../domain/plant.ts";
 
 /** @limit PostgreSQL: duration of a list or search */
 export const LIST_MS_MAX = 5000;

@@ -38,11 +38,7 @@ const ENOUGH = 64;
 
 const IN_FLIGHT = { creates: 3, changes: 2, finds: 2 };
 
-/**
- * How long a start waits for the database, in milliseconds.
- *
- * @limit PostgreSQL: wait of a start for the database
- */
+/** @limit PostgreSQL: wait of a start for the database */
 const START_MS_MAX = 30_000;
 
 /** Opens or creates the store in a PostgreSQL database. Rejects, with advice, when it cannot promise durability. */

@@ -1,8 +1,10 @@
 import type { PlantId } from "../../domain/plant.ts";
 import { withFields } from "../../runtime/log.ts";
 import type { Log } from "../../runtime/log.ts";
+import { PlantStoreError } from "../../domain/errors.ts";
 import type { CommitMeter } from "../commit-meter.ts";
 import type { QueueLimits } from "../group-commit.ts";
+import { idOf } from "../plants.ts";
 import { isLocked, isSound, leftServer, GuardError, isMisplaced, judge } from "./engine/failure.ts";
 import type { Health } from "./engine/health.ts";
 import type { Hosts } from "./engine/hosts.ts";
@@ -18,8 +20,6 @@ import { createServerPlants } from "./server-plants.ts";
 import type { ServerPlants } from "./server-plants.ts";
 import { openShardTables } from "./shard-tables.ts";
 import { beginTransaction } from "./transaction.ts";
-import { PlantStoreError } from "../../domain/errors.ts";
-import { idOf } from "../plants.ts";
 
 type WorkersOptions = Readonly<{
   /** The plants of the server that the address names, and how to ask it. */

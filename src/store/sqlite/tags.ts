@@ -1,10 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../domain/plant.ts";
+import { isFound } from "../../domain/terms.ts";
+import type { SearchTerms } from "../../domain/terms.ts";
 import type { TagCount, FoundTags } from "../tags.ts";
 import { mostFrequent, COUNTED_MAX, TAGS_BYTES_MAX, TAGS_MAX } from "../tags.ts";
 import { prepareBigInts } from "./engine/requirements.ts";
-import { isFound } from "../../domain/terms.ts";
-import type { SearchTerms } from "../../domain/terms.ts";
 
 /** Where a count continues: at this id of the tag or, without an id, at the next tag. */
 export type TagCursor = Readonly<{ tag: string; id?: bigint }>;

@@ -1,9 +1,9 @@
+import type { DatabaseSync } from "node:sqlite";
 import type { GroupCommit } from "../group-commit.ts";
 import { queuedChanges, toToken, USE_AHEAD_MS_MAX } from "../tokens.ts";
 import type { TokenStore, StoredRow, Token, TokenChange, TokenOutcome, TokenQuery, TokenRow } from "../tokens.ts";
-import { translated } from "./engine/failure.ts";
-import type { DatabaseSync } from "node:sqlite";
 import type { StoredToken } from "../contents.ts";
+import { translated } from "./engine/failure.ts";
 import { prepareBigInts } from "./engine/requirements.ts";
 
 type TokensOptions = Readonly<{

@@ -32,11 +32,7 @@ type DatabaseOptions = Readonly<{
 /** What pg's pool says, without a code, when no connection was free in time. */
 const POOL_TIMEOUT = "timeout exceeded when trying to connect";
 
-/**
- * How many statements may wait for a connection.
- *
- * @limit PostgreSQL: requests that may wait for one of a kind
- */
+/** @limit PostgreSQL: requests that may wait for one of a kind */
 const WAITING_MAX = 256;
 
 /**

@@ -18,11 +18,7 @@ export type FollowerOptions = Readonly<{
 /** How long changes collect before they are indexed, in milliseconds: many at once cost less than one by one. */
 const GATHER_MS = 250;
 
-/**
- * How long an import may wait for the index after a commit, in milliseconds.
- *
- * @limit files: wait of an import on SQLite for the index, after each commit
- */
+/** @limit files: wait of an import on SQLite for the index, after each commit */
 const REACH_MS_MAX = 10_000;
 
 /** Pause before a failed step is tried again, in milliseconds. */

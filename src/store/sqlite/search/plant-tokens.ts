@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import { nameKey } from "../../../domain/name-order.ts";
 import { tokenize } from "../../../domain/terms.ts";
-import { PREFIX_LENGTHS, startOf } from "./expression.ts";
 import type { Sorting } from "../../page.ts";
+import { PREFIX_LENGTHS, startOf } from "./expression.ts";
 
 /** A plant as it is indexed. */
 export type PlantRow = { id: bigint; name: string; tag: string | null; added: bigint | null };

@@ -26,11 +26,7 @@ type SearcherOptions = FollowerOptions &
 /** How many plants to check before yielding to other requests: the words of the worst name take half a millisecond. */
 const CHECKED_PLANTS = 10;
 
-/**
- * Longest time that a search may take, in milliseconds.
- *
- * @limit reads: duration of a search on SQLite
- */
+/** @limit reads: duration of a search on SQLite */
 const LIST_MS_MAX = 5000;
 
 /**
