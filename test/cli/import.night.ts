@@ -4,7 +4,6 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "bun:test";
 import { runInside } from "../support/command.ts";
 import { TABLES } from "../support/shelf/tables.ts";
-import type { Table } from "../support/shelf/tables.ts";
 import { startTestService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { makeZip } from "../support/shelf/workbook.ts";
@@ -15,19 +14,15 @@ function summaryOf(file: string, { created, unchanged, refused }: Record<"create
   return `${file}: ${read} read, ${created} created, ${unchanged} unchanged, 0 replaced, ${refused} refused\n`;
 }
 
-async function importTable({ make, name, hasNoIds, hasNoHeader }: Table, environment: Record<string, string>) {
-  const file = join(temporaryFolder(), name);
-  writeFileSync(file, make());
-  const words = ["import", file, ...(hasNoIds ? ["--ids", "content"] : []), ...(hasNoHeader ? ["--no-header"] : [])];
-  return { file, first: await runInside(words, environment), again: await runInside(words, environment) };
-}
-
 describe("plant-store import of a table as people have it", () => {
-  for (const table of TABLES) {
-    const { what, created, unchanged = 0, refused = [], names, unused = [], encoding } = table;
+  for (const { what, make, name, created, unchanged = 0, refused = [], names, unused = [], encoding, hasNoIds, hasNoHeader } of TABLES) {
     it(`counts every row of ${what}, and changes nothing if it comes again`, async () => {
       const service = await startTestService();
-      const { file, first, again } = await importTable(table, { PLANT_STORE_URL: service.url, PLANT_STORE_TOKEN: service.token });
+      const environment = { PLANT_STORE_URL: service.url, PLANT_STORE_TOKEN: service.token };
+      const file = join(temporaryFolder(), name);
+      writeFileSync(file, make());
+      const words = ["import", file, ...(hasNoIds ? ["--ids", "content"] : []), ...(hasNoHeader ? ["--no-header"] : [])];
+      const [first, again] = [await runInside(words, environment), await runInside(words, environment)];
       expect(first.stdout).toBe(summaryOf(file, { created, unchanged, refused: refused.length }));
       expect(first.status).toBe(refused.length > 0 ? 1 : 0);
       expect(Array.from(first.stderr.matchAll(/:(\d+): \d{5} /g), ([, line]) => Number(line))).toEqual([...refused]);
@@ -35,7 +30,7 @@ describe("plant-store import of a table as people have it", () => {
       expect(/read as ([\w-]+)/.exec(first.stderr)?.[1]).toBe(encoding);
       expect(again.stdout).toBe(summaryOf(file, { created: 0, unchanged: created + unchanged, refused: refused.length }));
       const exported = await (await service.request("/plants/export")).text();
-      for (const name of names) expect(exported).toContain(`"name":${JSON.stringify(name)}`);
+      for (const one of names) expect(exported).toContain(`"name":${JSON.stringify(one)}`);
       expect(exported.trimEnd().split("\n")).toHaveLength(created);
       await service.stop();
     });

@@ -1,61 +1,49 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "bun:test";
 import { createToken } from "../../src/auth/secret.ts";
+import type { Log } from "../../src/runtime/log.ts";
 import { createLog } from "../../src/runtime/log.ts";
 import { startTestService } from "../support/service.ts";
 
-function logTo(lines: string[], isTerminal: boolean) {
-  return createLog({ level: "info", isTerminal, write: (line) => lines.push(line), now: () => 0 });
+/** The lines that a log without a terminal, or with one, writes. */
+function written(act: (log: Log) => void, isTerminal = false): string[] {
+  const lines: string[] = [];
+  act(createLog({ level: "info", isTerminal, write: (line) => lines.push(line), now: () => 0 }));
+  return lines;
 }
 
 describe("the log", () => {
-  it("is one JSON line an event without a terminal", () => {
-    const lines: string[] = [];
-    logTo(lines, false).info("started", { address: "http://x\n", id: 2n ** 60n });
-    expect(lines).toHaveLength(1);
-    expect(lines[0]!.indexOf("\n")).toBe(lines[0]!.length - 1);
-    expect(JSON.parse(lines[0]!)).toEqual({
-      time: "1970-01-01T00:00:00.000Z",
-      level: "info",
-      event: "started",
-      address: "http://x\n",
-      id: "1152921504606846976",
+  it("is one JSON line an event without a terminal, and leaves out what is below its level", () => {
+    const lines = written((log) => {
+      log.debug("request");
+      log.info("started", { address: "http://x\n", id: 2n ** 60n });
     });
+    const event = '"level":"info","event":"started","address":"http://x\\n","id":"1152921504606846976"';
+    expect(lines).toEqual([`{"time":"1970-01-01T00:00:00.000Z",${event}}\n`]);
   });
 
-  it("keeps the causes of an error", () => {
-    const lines: string[] = [];
-    logTo(lines, false).error("unexpected_error", { error: new Error("outer", { cause: new Error("inner") }) });
-    expect(JSON.parse(lines[0]!)).toMatchObject({ error: { message: "outer", cause: { message: "inner" } } });
+  const loop = new Error("loop");
+  loop.cause = loop;
+  const knot: Record<string, unknown> = {};
+  knot["knot"] = knot;
+  it.each([
+    ["keeps the causes of an error", { error: new Error("outer", { cause: new Error("inner") }) }, ["outer", "inner"]],
+    ["survives an error that is its own cause", { error: loop }, ["loop", "loop"]],
+  ])("%s", (_, fields, [message, cause]) => {
+    const [line] = written((log) => log.error("unexpected_error", fields));
+    expect(JSON.parse(line!)).toMatchObject({ event: "unexpected_error", error: { message, cause: { message: cause } } });
   });
 
-  it("survives an error that is its own cause, and an object that contains itself", () => {
-    const lines: string[] = [];
-    const error = new Error("loop");
-    error.cause = error;
-    logTo(lines, false).error("unexpected_error", { error });
-    expect(JSON.parse(lines[0]!)).toMatchObject({ event: "unexpected_error", error: { message: "loop", cause: { message: "loop" } } });
-    const knot: Record<string, unknown> = {};
-    knot["knot"] = knot;
-    logTo(lines, false).error("unexpected_error", { knot });
-    expect(JSON.parse(lines[1]!)).toMatchObject({ event: "unexpected_error", unloggable: expect.any(String) });
+  it("survives an object that contains itself", () => {
+    const [line] = written((log) => log.error("unexpected_error", { knot }));
+    expect(JSON.parse(line!)).toMatchObject({ event: "unexpected_error", unloggable: expect.any(String) });
   });
 
-  it("leaves out what is below its level", () => {
-    const lines: string[] = [];
-    logTo(lines, false).debug("request");
-    expect(lines).toEqual([]);
-  });
-
-  it("never shows a token, wherever it is", () => {
+  it.each([true, false])("never shows a token, wherever it is, on a terminal: %p", (isTerminal) => {
     const token = createToken(randomBytes);
-    const lines: string[] = [];
-    for (const isTerminal of [true, false]) logTo(lines, isTerminal).error("bug", { token, error: new Error(`Bearer ${token}`) });
-    expect(lines).toHaveLength(2);
-    for (const line of lines) {
-      expect(line).not.toContain(token);
-      expect(line).toContain("plant_[hidden]");
-    }
+    const [line] = written((log) => log.error("bug", { token, error: new Error(`Bearer ${token}`) }), isTerminal);
+    expect(line).not.toContain(token);
+    expect(line).toContain("plant_[hidden]");
   });
 });
 

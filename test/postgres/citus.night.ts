@@ -1,6 +1,6 @@
 import { expect, it } from "bun:test";
 import { asPlantId } from "../../src/domain/plant.ts";
-import type { NewPlant, PlantId } from "../../src/domain/plant.ts";
+import type { NewPlant } from "../../src/domain/plant.ts";
 import type { Snapshot } from "../../src/store/plants.ts";
 import { CONFIRM_PLANTS, DELETE_PLANTS, FIND_PLANTS, insertRows, UPDATE_PLANTS } from "../../src/store/postgres/plant-statements.ts";
 import { checkPostgresStore } from "../../src/store/postgres/check.ts";
@@ -81,42 +81,6 @@ describe("on Citus", () => {
       expect(plan.find((line) => line.includes("Task Count"))?.trim()).toBe("Task Count: 1");
     });
   }
-
-  it("pages of large plants have all that stay, also those that are renamed, while others are deleted and created again", async () => {
-    const { plants, close } = await openStore(CITUS);
-    const all = plantsFrom(20_000_000, 80).map((plant) => ({ ...plant, name: plant.name.padEnd(20_000, "x"), tag: "large" }));
-    for (const plant of all) await plants.create(plant);
-    const [staying, renamed, leaving] = [0, 1, 2].map((rest) => all.filter((_, at) => at % 3 === rest));
-    let isOver = false;
-    const churning = Promise.all([
-      ...renamed!.map(async (plant) => {
-        for (let from = plant; !isOver;) {
-          const to = { ...plant, name: `${Math.random()} `.padEnd(20_000, "y") };
-          await plants.compareAndSwap({ from, to });
-          from = to;
-        }
-      }),
-      ...leaving!.map(async (plant) => {
-        while (!isOver) {
-          await plants.compareAndSwap({ from: plant, to: undefined });
-          await plants.compareAndSwap({ from: undefined, to: plant });
-        }
-      }),
-    ]);
-    for (let round = 0; round < 10; round += 1) {
-      const seen = new Set<bigint>();
-      for (let after: PlantId | undefined, isLast = false; !isLast;) {
-        const page = await plants.list({ limit: 5, bytesMax: 2 ** 20, after, tag: "large", words: [] });
-        for (const { id } of page.plants) seen.add(id);
-        ({ isLast } = page);
-        after = page.plants.at(-1)?.id;
-      }
-      expect([...staying!, ...renamed!].filter(({ id }) => !seen.has(id)).map(({ id }) => id)).toEqual([]);
-    }
-    isOver = true;
-    await churning;
-    await close();
-  });
 
   it("a backup and an export are one moment of all workers, and keep nobody waiting for long", async () => {
     const { plants, contents, close } = await openStore(CITUS);

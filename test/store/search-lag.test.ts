@@ -59,51 +59,32 @@ function openFollower(step: () => unknown, now: () => number) {
   return new Follower({ thread, log, onFatal: () => {}, now });
 }
 
-describe("the lag of the search index", () => {
-  /** A follower whose steps, of a second each, do what the test says. */
-  function start() {
-    let time = 0;
-    /** What the next steps do, once they are let go on. */
-    const steps: PromiseWithResolvers<IndexProgress>[] = [];
-    const step = () => {
-      const next = Promise.withResolvers<IndexProgress>();
-      steps.push(next);
-      return next.promise;
-    };
-    async function end(at: number, did: IndexProgress["did"]): Promise<void> {
-      await until(`Step ${at} has begun`, () => steps.length > at);
-      time += 1000;
-      steps[at]!.resolve({ did, held: NOTHING_INDEXED, indexed: NOTHING_INDEXED });
-      if (did !== "nothing") await until("The next has begun", () => steps.length > at + 1);
-    }
-    return { index: openFollower(step, () => time), end };
+it("the lag of the search index counts a build from its beginning, ends when all is indexed, and begins again with a commit", async () => {
+  let time = 0;
+  /** What the next steps do, of a second each, once they are let go on. */
+  const steps: PromiseWithResolvers<IndexProgress>[] = [];
+  const step = () => {
+    const next = Promise.withResolvers<IndexProgress>();
+    steps.push(next);
+    return next.promise;
+  };
+  const index = openFollower(step, () => time);
+  async function end(at: number, did: IndexProgress["did"]): Promise<number> {
+    await until(`Step ${at} has begun`, () => steps.length > at);
+    time += 1000;
+    steps[at]!.resolve({ did, held: NOTHING_INDEXED, indexed: NOTHING_INDEXED });
+    if (did !== "nothing") await until("The next has begun", () => steps.length > at + 1);
+    return index.lagMs();
   }
-
-  it("ends when all is indexed, though the thread still looks for words of no use, and begins again with a commit", async () => {
-    const { index, end } = start();
-    index.follow();
-    await end(0, "indexed");
-    expect(index.lagMs()).toBe(1000);
-    await end(1, "forgot");
-    expect(index.lagMs()).toBe(0);
-    index.follow();
-    await end(2, "forgot");
-    expect(index.lagMs()).toBe(1000);
-    await end(3, "nothing");
-    await until("The lag has ended", () => index.lagMs() === 0);
-    index.close();
-  });
-
-  it("counts a build from its beginning, also where nobody changes a plant", async () => {
-    const { index, end } = start();
-    await end(0, "building");
-    await end(1, "building");
-    expect(index.lagMs()).toBe(2000);
-    await end(2, "indexed");
-    await end(3, "nothing");
-    await until("The lag has ended", () => index.lagMs() === 0);
-    index.close();
-  });
+  expect([await end(0, "building"), await end(1, "building")]).toEqual([1000, 2000]);
+  await end(2, "indexed");
+  // The thread still looks for words of no use.
+  expect(await end(3, "forgot")).toBe(0);
+  index.follow();
+  expect(await end(4, "forgot")).toBe(1000);
+  await end(5, "nothing");
+  await until("The lag has ended", () => index.lagMs() === 0);
+  index.close();
 });
 
 describe("what waits for the index", () => {
