@@ -263,16 +263,6 @@ describe("a file that a command writes", () => {
       }
       expect((await runInside(["export", "--data", data])).stdout).toContain('"Ginkgo biloba"');
     });
-
-    it(`has a name, in an existing folder: ${what}`, async () => {
-      const folderless = join(folder, "no", "such");
-      for (const [path, message] of [
-        [join(folderless, "file"), `There is no folder ${folderless}: create it, or name another file.`],
-        ["", "The file name is empty: name a file."],
-      ] as const) {
-        expect(await runInside(words(path), throughService)).toMatchObject({ status: 1, stderr: `plant-store: ${message}\n` });
-      }
-    });
   }
 
   // Only root can create files of another user.
