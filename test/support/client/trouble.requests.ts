@@ -29,12 +29,11 @@ function afterFind(call: Call): Call {
   };
 }
 
-/** Whether the call took as long as this, or longer. */
+/** What the call gives, and whether it took as long as this, or longer. */
 function takes(leastMs: number, call: Call): Call {
   return async (plants, server) => {
     const startedAt = performance.now();
-    await call(plants, server);
-    return performance.now() - startedAt >= leastMs;
+    return [await call(plants, server), performance.now() - startedAt >= leastMs];
   };
 }
 
@@ -45,7 +44,7 @@ export const requestTroubles: Troubles = {
   "503 that asks for a second": [
     [answer(503, { error: 50303, message: "Draining." }, { "retry-after": "1" }), good],
     takes(1000, create),
-    "true",
+    `[${FOUND},true]`,
     { requests: 2 },
   ],
   "503 that asks for more time than is left": [
@@ -93,8 +92,8 @@ export const requestTroubles: Troubles = {
   ],
   "an add without a response, which takes no longer than a call may": [
     [stayStill],
-    takes(7900, (plants) => plants.add({ name: "Ficus" }).catch(String)),
-    "false",
+    takes(7900, (plants) => plants.add({ name: "Ficus" }).catch((reason: Error) => reason.name)),
+    '["TimeoutError",false]',
     { requests: "any", options: { timeoutMs: 4000 } },
   ],
   "no response within the time of the call": [
