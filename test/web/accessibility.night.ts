@@ -51,34 +51,24 @@ async function keepOldTokens(): Promise<void> {
   await place.service.request(`/tokens/${((await made.json()) as { id: string }).id}`, { method: "DELETE" });
 }
 
-/** What a step of a view does: its first word, with the others. */
-const STEPS = {
-  async click({ button, click }, name) {
-    // On a phone, the tags are in a fold.
-    const fold = button(/^Show \d+$/);
-    if (!(await button(name).first().isVisible()) && (await fold.isVisible())) await fold.click();
-    await click(name);
-  },
-  enter({ enter }, words) {
-    const [label = "", text = ""] = words.split(" = ");
-    return enter({ [label]: text });
-  },
-  choose: ({ choose }, item) => choose(item),
-  reads: ({ reads }, text) => reads(text),
-  has: ({ field }, label) => field(label).waitFor(),
-} as const satisfies Record<string, (visit: Visit, words: string) => Promise<unknown>>;
-
-type Step = `${keyof typeof STEPS} ${string}` | ((visit: Visit) => Promise<unknown>);
+/** Steps of a user (Visit), or what has none. */
+type Step = string | ((visit: Visit) => Promise<unknown>);
 
 async function take(visit: Visit, ...steps: readonly Step[]): Promise<void> {
   for (const step of steps) {
     if (typeof step === "function") await step(visit);
-    else await STEPS[step.split(" ", 1)[0] as keyof typeof STEPS](visit, step.slice(step.indexOf(" ") + 1));
+    else for (const one of step.split(" > ")) await takeOnPhone(visit, one);
   }
 }
 
-const leave: Step = ({ page }) => page.keyboard.press("Escape");
-const select: Step = ({ box }) => box("Untagged").click();
+/** On a phone, the tags are in a fold. */
+async function takeOnPhone(visit: Visit, step: string): Promise<void> {
+  const fold = visit.button(/^Show \d+$/);
+  const isHidden = async (name: string) => !(await visit.button(name).first().isVisible());
+  if (step.startsWith("click ") && (await isHidden(step.slice("click ".length))) && (await fold.isVisible())) await fold.click();
+  await visit.steps(step);
+}
+
 const filter: Step = async ({ page, reads }) => {
   await page.goto(`${place.service.url}/?tag=tree`);
   await reads("1 plant found.");
@@ -96,30 +86,26 @@ const BACK = "What you typed before is back.";
 const IN_PAGE: Readonly<Record<string, readonly Step[]>> = {
   "the catalogue": [],
   "a search with a filter": [filter],
-  "nothing found": ["enter Search names = zzz", "reads No plants match."],
+  "nothing found": ["enter Search names = zzz > reads No plants match."],
   "a service that does not answer": [answer("**/*"), "enter Search names = m", `reads ${UNREACHED}`],
-  "a deletion that can be undone": ["click Delete Untagged", "reads will be deleted in"],
-  "selected plants": [select, "click Remove tag", "reads There is nothing to change."],
-  "selected plants that were changed": [select, ({ setTag }) => setTag("herb"), "reads Set the tag of “Untagged” to “herb”."],
-  "the exports": ["click Export", "reads Export NDJSON"],
-  "the settings": ["click Settings", "reads Sign out"],
+  "a deletion that can be undone": ["click Delete Untagged > reads will be deleted in"],
+  "selected plants": ["select Untagged > click Remove tag > reads There is nothing to change."],
+  "selected plants that were changed": ["select Untagged > tag herb > reads Set the tag of “Untagged” to “herb”."],
+  "the exports": ["click Export > reads Export NDJSON"],
+  "the settings": ["click Settings > reads Sign out"],
 };
 
-const CHOSEN: readonly Step[] = ["click Import", "has Or paste the rows"];
+const CHOSEN: readonly Step[] = ["click Import > has Or paste the rows"];
 const previewed = (rows: string): readonly Step[] => [...CHOSEN, `enter Or paste the rows = ${rows}`, "click Preview the rows"];
 const PREVIEWED: readonly Step[] = [...previewed("id,name\n9007199254740993,Other\nx,Bad\n"), "reads 1 line that will be refused"];
-const NEW_TOKEN: readonly Step[] = ["choose Tokens", "click New token", "enter Name = somebody"];
-const EDITED: readonly Step[] = ["click Edit Ginkgo biloba", "has Name"];
+const NEW_TOKEN: readonly Step[] = ["choose Tokens > click New token > enter Name = somebody"];
+const EDITED: readonly Step[] = ["click Edit Ginkgo biloba > has Name"];
 
 /** The same of dialogs. */
 const IN_DIALOG: Readonly<Record<string, readonly Step[]>> = {
-  "adding a plant, with a problem": ["click Add plant", "click Save", "reads The plant needs a name"],
+  "adding a plant, with a problem": ["click Add plant > click Save > reads The plant needs a name"],
   "adding a plant after another, under an id of one's own": [
-    "click Add plant",
-    "enter Name = Acer palmatum",
-    "click Save and add another",
-    "reads “Acer palmatum” is saved with the id",
-    "click Choose the id",
+    "click Add plant > enter Name = Acer palmatum > click Save and add another > reads “Acer palmatum” is saved with the id > click Choose the id",
     async ({ dialog }) => place.remove(BigInt(/\d{11}/.exec(await dialog.innerText())![0])),
   ],
   "changing a plant": EDITED,
@@ -127,41 +113,30 @@ const IN_DIALOG: Readonly<Record<string, readonly Step[]>> = {
     ...EDITED,
     "enter Name = Mine",
     () => place.put(GINKGO, { name: `Theirs ${Math.random()}` }),
-    "click Save",
-    "reads Someone changed this plant in the meantime.",
+    "click Save > reads Someone changed this plant in the meantime.",
   ],
-  "a deleted plant": [() => place.remove(GINKGO), "click Edit Ginkgo biloba", "reads This plant no longer exists"],
+  "a deleted plant": [() => place.remove(GINKGO), "click Edit Ginkgo biloba > reads This plant no longer exists"],
   "a deletion that can be undone in a dialog": [
-    "click Delete Untagged",
-    "click Add plant",
+    "click Delete Untagged > click Add plant",
     ({ dialog }) => dialog.getByRole("button", { name: "Undo" }).waitFor(),
   ],
   "a token that has ended": [
     "click Add plant",
     answer("**/plants", { status: 401, json: { error: 40101, message: "It is invalid." } }),
-    "enter Name = Acer",
-    "click Save",
-    "reads Sign in again",
+    "enter Name = Acer > click Save > reads Sign in again",
   ],
   "what was typed before, in the dialog of a tag": [
-    select,
-    "click Set tag",
-    "enter Tag = herb",
-    leave,
-    ({ leaves }) => leaves(),
-    "click Set tag",
+    "select Untagged > click Set tag > enter Tag = herb > press Escape > leaves > click Set tag",
     `reads ${BACK}`,
   ],
-  "another name for a tag": [filter, "click Rename this tag…", "has Tag"],
+  "another name for a tag": [filter, "click Rename this tag… > has Tag"],
   "choosing a file": CHOSEN,
-  "an import that an update has taken away": [answer("**/assets/*", { status: 404 }), "click Import", "reads The service was updated"],
+  "an import that an update has taken away": [answer("**/assets/*", { status: 404 }), "click Import > reads The service was updated"],
   "the preview of a file": PREVIEWED,
   "a question before chosen columns are forgotten": [
     ...previewed("id,name,other\n1,Acer,Maple\n"),
     ({ field }) => field("Name").selectOption({ label: "other" }),
-    "reads Maple",
-    leave,
-    "reads Closing forgets the columns that you chose.",
+    "reads Maple > press Escape > reads Closing forgets the columns that you chose.",
   ],
   "the preview of a table without ids": [
     ...previewed("Pflanze;Gruppe;Ort\nBärlauch;Kräuter;Jena\n"),
@@ -173,28 +148,25 @@ const IN_DIALOG: Readonly<Record<string, readonly Step[]>> = {
     ...PREVIEWED,
     // Never answered.
     ({ page }) => page.route("**/plants/import*", () => {}),
-    "click Import 1 plant",
-    "reads 0 of 2",
+    "click Import 1 plant > reads 0 of 2",
   ],
-  "the result of an import": [...PREVIEWED, "click Import 1 plant", "reads 0 plants added, 2 refused."],
-  "the tokens": ["choose Tokens", "reads plants:read, plants:write, admin"],
+  "the result of an import": [...PREVIEWED, "click Import 1 plant > reads 0 plants added, 2 refused."],
+  "the tokens": ["choose Tokens > reads plants:read, plants:write, admin"],
   "tokens that are revoked or named at length, and one about to be revoked": [
     keepOldTokens,
-    "choose Tokens",
-    "reads revoked",
+    "choose Tokens > reads revoked",
     `click Revoke ${LONG_NAME}`,
     "reads Revoke for good?",
   ],
   "a token that was typed before, and cannot be made": [
     ...NEW_TOKEN,
-    "click Back",
-    "click New token",
+    "click Back > click New token",
     `reads ${BACK}`,
     answer("**/tokens"),
     "click Create token",
     `reads ${UNREACHED}`,
   ],
-  "a created token": [...NEW_TOKEN, "click Create token", "has The new token"],
+  "a created token": [...NEW_TOKEN, "click Create token > has The new token"],
 };
 
 /** What a tablet shows is shown by a phone or by a desk, only in other places: axe has seen it there. */

@@ -18,43 +18,33 @@ const ALL = ["Acer palmatum", "Monstera deliciosa", "Ginkgo biloba", "Monstera a
 
 describe("the catalogue", () => {
   it("opens a shared link, shows ids with every digit, and the plants of each tag, the largest first, as a filter, in a search too", async () => {
-    const { page, rows, click, sees, enter, reads, button } = await place.open([...FEW, `${BASE + 5n},Monstera obliqua,`], {
+    const { page, rows, sees, button, steps } = await place.open([...FEW, `${BASE + 5n},Monstera obliqua,`], {
       path: "/?untagged=true",
     });
-    await sees(["Monstera obliqua"]);
-    await click("Remove the filter Without a tag");
+    await steps("sees Monstera obliqua > click Remove the filter Without a tag");
     await sees([...ALL, "Monstera obliqua"]);
     const ids = ["-9223372036854775808", ...[1, 2, 3, 4, 5].map((at) => `900719925474099${at + 2}`)];
     expect(await rows.locator("td.plant-row-id").allInnerTexts()).toEqual(ids);
     const bars = page.getByRole("complementary", { name: "Tags" }).getByRole("listitem");
     expect(await bars.allInnerTexts()).toEqual(["tree\n2", "tropical\n2", "herb\n1", "Without a tag"]);
-    await click(/^herb/);
-    await sees(["Mentha spicata"]);
+    await steps("filter herb > sees Mentha spicata");
     expect(await button(/^herb/).first().getAttribute("aria-pressed")).toBe("true");
-    await click(/^herb/);
-    await enter({ "Search names": "mons" });
-    await sees(["Monstera deliciosa", "Monstera adansonii", "Monstera obliqua"]);
-    await reads("3 plants found.");
+    await steps("filter herb > enter Search names = mons > sees Monstera deliciosa, Monstera adansonii, Monstera obliqua");
+    await steps("reads 3 plants found.");
     await page.locator(".tag-bars-label").getByText("tree").waitFor({ state: "detached" });
     expect(await bars.allInnerTexts()).toEqual(["tropical\n2", "Without a tag"]);
   });
 
   it("searches as people type, filters by tag, and goes back step by step", async () => {
-    const { page, sees, field, address, click, typed, enter } = await place.open(FEW);
+    const { page, sees, field, enter, steps } = await place.open(FEW);
     await field("Search names").pressSequentially("mons", { delay: 30 });
-    await sees(["Monstera deliciosa", "Monstera adansonii"]);
-    expect(address()).toBe("/?q=mons");
+    await steps("sees Monstera deliciosa, Monstera adansonii > at /?q=mons");
     await field("Search names").press("Enter");
     await enter({ "Search names": "" });
     await sees(ALL);
-    await click(/^tree/);
-    await sees(["Acer palmatum", "Ginkgo biloba"]);
-    expect(address()).toBe("/?tag=tree");
-    await page.goBack();
+    await steps("filter tree > sees Acer palmatum, Ginkgo biloba > at /?tag=tree > back");
     await sees(ALL);
-    await page.goBack();
-    await sees(["Monstera deliciosa", "Monstera adansonii"]);
-    expect(await typed("Search names")).toBe("mons");
+    await steps("back > sees Monstera deliciosa, Monstera adansonii > holds Search names = mons");
     // What was typed in one go is one step.
     await page.goBack();
     await sees(ALL);
@@ -64,34 +54,25 @@ describe("the catalogue", () => {
 
   it("opens the plant whose id is searched for, or says that there is none, and gives the caret back", async () => {
     place.expectStatus(404);
-    const { page, dialog, click, typed, leaves, enter } = await place.open(FEW);
+    const { dialog, click, enter, steps } = await place.open(FEW);
     await enter({ "Search names": `${BASE + 3n}` });
     await click(`Plant with the id ${BASE + 3n}`);
     expect(await dialog.getByLabel("Name").inputValue()).toBe("Monstera adansonii");
-    await page.keyboard.press("Escape");
-    await leaves();
+    await steps("press Escape > leaves");
     // As wide as a Japanese keyboard types digits.
-    await enter({ "Search names": "４７１１" });
-    await page.keyboard.press("Enter");
+    await steps("enter Search names = ４７１１ > press Enter");
     await dialog.getByText("There is no plant with the id 4711.", { exact: true }).waitFor();
-    await page.keyboard.press("Escape");
-    await leaves();
-    await page.keyboard.press("ControlOrMeta+A");
-    await page.keyboard.type("x");
-    expect(await typed("Search names")).toBe("x");
+    await steps("press Escape > leaves > press ControlOrMeta+A > type x > holds Search names = x");
   });
 
   it("says once that nothing matches, searches without the tag, shows everything again, and that signs leave nothing out", async () => {
     await place.plant(FEW);
-    const { page, sees, reads, address, click, enter } = await place.open([], { path: "/?q=mentha&tag=tree" });
+    const { page, sees, reads, enter, steps } = await place.open([], { path: "/?q=mentha&tag=tree" });
     await page.getByRole("status").filter({ hasText: "No plants match." }).waitFor();
     const seen = await page.evaluate<string>("document.querySelector('main').innerText");
     expect(seen.match(/match|0 plants/g)).toHaveLength(2);
-    await click("Search without the tag");
-    await sees(["Mentha spicata"]);
-    expect(address()).toBe("/?q=mentha");
-    await enter({ "Search names": "nothing" });
-    await click("Show all plants");
+    await steps("click Search without the tag > sees Mentha spicata > at /?q=mentha > enter Search names = nothing");
+    await steps("click Show all plants");
     await sees(ALL);
     for (const q of ["\u{1f335}", "-"]) {
       await enter({ "Search names": q });
@@ -102,7 +83,7 @@ describe("the catalogue", () => {
   it("sorts by its headings, the other way round when they are chosen again, in the address, and keeps what is selected", async () => {
     const names = ["Zinnia elegans", "acer palmatum", "Äpfel"];
     for (const [at, name] of names.entries()) await place.put(at + 1, { name });
-    const { page, sees, box, button, reads, address, click } = await place.open();
+    const { page, sees, box, address, click, steps } = await place.open();
     await sees(names);
     await box("Zinnia elegans").click();
     const sorted = () =>
@@ -121,9 +102,7 @@ describe("the catalogue", () => {
       await sees(seen);
       expect([address(), await sorted()]).toEqual([`/${query}`, says]);
     }
-    await reads("1 plant selected");
-    await button("Oldest").waitFor();
-    await page.goBack();
+    await steps("reads 1 plant selected > offers Oldest > back");
     await sees(names.toReversed());
   });
 
@@ -170,18 +149,15 @@ describe("the catalogue", () => {
   });
 
   it("is read again when it comes into sight, when somebody asks, and when another tab changes something", async () => {
-    const { sees, openTab, click, showAgain } = await place.open(["1,Acer,tree", "2,Ginkgo,tree"]);
+    const { sees, openTab, showAgain, steps } = await place.open(["1,Acer,tree", "2,Ginkgo,tree"]);
     await place.put(2, { name: "Ginkgo biloba" });
     await showAgain();
     await sees(["Acer", "Ginkgo biloba"]);
     await place.put(2, { name: "Maidenhair" });
-    await click("Refresh");
-    await sees(["Acer", "Maidenhair"]);
+    await steps("click Refresh > sees Acer, Maidenhair");
     const other = await openTab();
     await other.signIn();
-    await other.click("Edit Acer");
-    await other.enter({ Name: "Maple" });
-    await other.click("Save");
+    await other.steps("click Edit Acer > enter Name = Maple > click Save");
     await sees(["Maple", "Maidenhair"]);
   });
 
@@ -199,14 +175,11 @@ describe("the catalogue", () => {
   });
 
   it("welcomes the first visitor, says what can be imported, and has thirty plants to try", async () => {
-    const { page, reads, rows, saves, click } = await place.open();
-    await reads("Nothing grows here yet");
-    await reads("import a whole spreadsheet, as .xlsx or CSV.");
+    const { page, rows, saves, steps } = await place.open();
+    await steps("reads Nothing grows here yet > reads import a whole spreadsheet, as .xlsx or CSV.");
     const sample = await saves(() => page.getByRole("link", { name: "save the sample file" }).click());
     expect(sample.name).toBe("sample.csv");
-    await click("Try thirty real plants", "Import 30 plants");
-    await reads("30 plants added.");
-    await click("Done");
+    await steps("click Try thirty real plants > click Import 30 plants > reads 30 plants added. > click Done");
     await rows.first().waitFor();
     expect(await rows.count()).toBe(30);
     expect(await rows.first().innerText()).toContain("9007199254740993");
@@ -228,11 +201,9 @@ describe("the catalogue", () => {
 describe("when things go wrong, the page", () => {
   it("says that it is offline, and recovers by itself when it is online again", async () => {
     place.expectStatus(0);
-    const { page, sees, reads, click } = await place.open(FEW);
+    const { page, sees, steps } = await place.open(FEW);
     await page.context().setOffline(true);
-    await reads("You are offline.");
-    await click(/^herb/);
-    await reads("The service cannot be reached: check the connection, then try again.");
+    await steps("reads You are offline. > filter herb > reads The service cannot be reached: check the connection, then try again.");
     await page.context().setOffline(false);
     await page.getByText("You are offline.").waitFor({ state: "hidden" });
     await sees(["Mentha spicata"]);
@@ -240,12 +211,10 @@ describe("when things go wrong, the page", () => {
 
   it("says in plain words what is wrong, and tries again if asked to", async () => {
     place.expectStatus(503);
-    const { sees, reads, click, fail } = await place.open(FEW);
+    const { fail, steps } = await place.open(FEW);
     const restore = await fail("**/plants?*", 503);
-    await click(/^herb/);
-    await reads("Something else responded instead of the service (503): try again.");
+    await steps("filter herb > reads Something else responded instead of the service (503): try again.");
     await restore();
-    await click("Try again");
-    await sees(["Mentha spicata"]);
+    await steps("click Try again > sees Mentha spicata");
   });
 });

@@ -51,7 +51,7 @@ describe("the code of the import", () => {
   ])
     it(`says so if it ${how}, and is loaded when asked again, with the file that was dropped`, async () => {
       place.expectStatus(0, 503);
-      const { page, sees, reads, click, drop, fail } = await place.open(["2,Acer,tree"]);
+      const { page, reads, click, drop, fail, steps } = await place.open(["2,Acer,tree"]);
       const asked = watchCode(page);
       const restore = await fail(failing, status);
       await drop(...FILE);
@@ -60,25 +60,16 @@ describe("the code of the import", () => {
       await reads(says);
       await restore();
       const before = asked.length;
-      await click("Try again");
-      await reads("is CSV with 1 plant. Nothing is stored yet.");
+      await steps("click Try again > reads is CSV with 1 plant. Nothing is stored yet.");
       expect(asked.length).toBe(before + 1);
-      await click("Import 1 plant");
-      await reads("1 plant added.");
-      await click("Done");
-      await sees(["Dropped", "Acer"]);
+      await steps("click Import 1 plant > reads 1 plant added. > click Done > sees Dropped, Acer");
     });
 
   it("can be waited for, or left alone", async () => {
-    const { page, reads, click, leaves } = await place.open();
+    const { page, reads, steps } = await place.open();
     const held: Route[] = [];
     await page.route(CODE, (route) => void held.push(route));
-    await click("Import a file");
-    await reads("Loading…");
-    await page.keyboard.press("Escape");
-    await leaves();
-    await click("Import");
-    await reads("Loading…");
+    await steps("click Import a file > reads Loading… > press Escape > leaves > click Import > reads Loading…");
     for (const route of held) await route.continue();
     await reads("Or paste the rows");
   });
@@ -90,33 +81,26 @@ it("a page that is older than its service says that it must be loaded again to i
   rename(former, next);
   let service = await startTestService({ data }, { web: former });
   const browser = await startBrowser();
-  const { page, signIn, click, enter, typed, reads, button } = new Visit(await browser.newPage(), service.token);
+  const { page, signIn, steps } = new Visit(await browser.newPage(), service.token);
   const lost: Error[] = [];
   page.on("pageerror", (error) => lost.push(error));
   page.on("dialog", (asked) => void asked.accept());
   await page.goto(service.url);
   await signIn();
-  await click("Import a file");
-  await enter({ "Or paste the rows": "id,name\n3,Quercus\n" });
-  await page.keyboard.press("Escape");
+  await steps("click Import a file > enter Or paste the rows = id,name\n3,Quercus\n > press Escape");
   // The dialog closes at once, and the step back in the history comes later: a reload before it would open the dialog again.
   await page.waitForURL(({ hash }) => hash === "");
-  await page.reload();
-  await button("Settings").waitFor();
+  await steps("reload > offers Settings");
   // Else it has the code of the version before.
   await (await page.context().newCDPSession(page)).send("Network.clearBrowserCache");
 
   const { port } = new URL(service.url);
   await service.stop();
   service = await startTestService({ data, port }, { web: next });
-  await click("Import a file");
-  await reads("The service was updated, and this page is of the version before: reload it to import.");
-  await click("Try again");
-  await reads("The service was updated, and this page is of the version before: reload it to import.");
-  await click("Reload the page");
-  expect(await typed("Or paste the rows")).toBe("id,name\n3,Quercus\n");
-  await click("Preview the rows", "Import 1 plant");
-  await reads("1 plant added.");
+  await steps("click Import a file > reads The service was updated, and this page is of the version before: reload it to import.");
+  await steps("click Try again > reads The service was updated, and this page is of the version before: reload it to import.");
+  await steps("click Reload the page > holds Or paste the rows = id,name\n3,Quercus\n > click Preview the rows > click Import 1 plant");
+  await steps("reads 1 plant added.");
   expect(lost).toEqual([]);
   await browser.close();
   await service.stop();

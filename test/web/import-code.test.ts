@@ -24,21 +24,14 @@ describe("the code of the import", () => {
 
   it("is asked for when its dialog opens, once, and not before", async () => {
     await place.plant(["1,Acer,tree"]);
-    const { page, signIn, sees, field, click } = await place.visit();
+    const { page, signIn, steps } = await place.visit();
     const asked: string[] = [];
     page.on("request", (request) => void (CODE.test(request.url()) && asked.push(request.url())));
     await signIn();
-    await sees(["Acer"]);
-    await click("Edit Acer");
-    await field("Name").waitFor();
-    await page.keyboard.press("Escape");
+    await steps("sees Acer > click Edit Acer > has Name > press Escape");
     await page.waitForLoadState("networkidle");
     expect(asked).toEqual([]);
-    await click("Import");
-    await field("Or paste the rows").waitFor();
-    await page.keyboard.press("Escape");
-    await click("Import");
-    await field("Or paste the rows").waitFor();
+    await steps("click Import > has Or paste the rows > press Escape > click Import > has Or paste the rows");
     expect(asked).toHaveLength(1);
   });
 });

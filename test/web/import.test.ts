@@ -20,7 +20,7 @@ function isSent({ pathname, searchParams }: URL): boolean {
 describe("an import", () => {
   it("lists the first problems by line before it stores anything, reports each line, and saves what was refused", async () => {
     await place.plant(["9007199254740997,Another,tree"]);
-    const { page, button, reads, sees, upload, saves, click } = await open();
+    const { page, button, upload, saves, steps } = await open();
     const sent: string[] = [];
     page.on("request", (request) => sent.push(request.url()));
     const rows = [
@@ -34,8 +34,8 @@ describe("an import", () => {
       "9223372036854775807,Bärlauch,herb",
     ];
     await upload("plants.csv", rows.join("\n"));
-    await reads("is CSV with 4 plants and 3 lines that will be refused. Nothing is stored yet.");
-    await reads("If you import now: 3 new, 4 refused.");
+    await steps("reads is CSV with 4 plants and 3 lines that will be refused. Nothing is stored yet.");
+    await steps("reads If you import now: 3 new, 4 refused.");
     const problems = page.getByRole("group", { name: "Problems" }).getByRole("listitem");
     expect(await problems.allInnerTexts()).toEqual([
       "Line 3 The field `id` must be a whole number from -9223372036854775808 to 9223372036854775807, without quotes.",
@@ -44,8 +44,7 @@ describe("an import", () => {
       "Line 8 The id belongs to another plant: choose an id that is not in use.",
     ]);
     expect(sent.filter((url) => url.includes("/plants")).every((url) => url.includes("dryRun=true"))).toBe(true);
-    await click("Import 4 plants");
-    await reads("3 plants added, 4 refused.");
+    await steps("click Import 4 plants > reads 3 plants added, 4 refused.");
     expect(await problems.last().innerText()).toBe("Line 8 The id belongs to another plant: choose an id that is not in use.");
     expect(await saves(() => button("Save the refused lines").click())).toEqual({
       name: "refused-plants.csv",
@@ -54,22 +53,20 @@ describe("an import", () => {
     const reasons = await saves(() => button("Save the reasons").click());
     expect(reasons.name).toBe("reasons-plants.csv.txt");
     expect(reasons.text.split("\n")).toContain("plants.csv:8: 40900 The id belongs to another plant: choose an id that is not in use.");
-    await click("Done");
-    await sees(["Monstera deliciosa", "Two lines", "Another", "Bärlauch"]);
+    await steps("click Done > sees Monstera deliciosa, Two lines, Another, Bärlauch");
   });
 
   it("saves what will happen to each row, even to one that repeats an id of the file, and replaces plants if asked to", async () => {
     await place.plant(["1,There,", "2,Other,"]);
-    const { page, button, field, reads, sees, saves, click } = await open();
+    const { page, button, field, saves, steps } = await open();
     const rows = [
       ...[1, 2, 3].map((id) => `{"id":${id},"name":"${["There", "Mine", "New"][id - 1]}"}`),
       '{"id":4,"name":7}',
       '{"id":3,"name":"Last"}',
     ];
     await field("Or paste the rows").fill(rows.join("\n"));
-    await click("Preview the rows");
-    await reads("is NDJSON with 4 plants and 1 line that will be refused.");
-    await reads("If you import now: 1 new, 1 already there, 3 refused.");
+    await steps("click Preview the rows > reads is NDJSON with 4 plants and 1 line that will be refused.");
+    await steps("reads If you import now: 1 new, 1 already there, 3 refused.");
     const cells = page.locator("table.import-preview tbody td:last-child");
     expect((await cells.allInnerTexts()).slice(0, 3)).toEqual(["already there", "refused", "new"]);
     const report = await saves(() => button("Save what happens to each row").click());
@@ -83,15 +80,12 @@ describe("an import", () => {
       "5,refused,3,Line 3 of the file has the same id and another name or tag.",
     ]);
     await page.getByRole("checkbox", { name: /^Replace/ }).check();
-    await reads("If you import now: 1 new, 1 already there, 2 replaces another, 1 refused.");
-    await click("Import 4 plants");
-    await reads("1 plant added, 2 replaced, 1 already there, 1 refused.");
-    await click("Done");
-    await sees(["There", "Mine", "Last"]);
+    await steps("reads If you import now: 1 new, 1 already there, 2 replaces another, 1 refused. > click Import 4 plants");
+    await steps("reads 1 plant added, 2 replaced, 1 already there, 1 refused. > click Done > sees There, Mine, Last");
   });
 
   it("shows what each column is taken for, lets people change it, and names what it does not import", async () => {
-    const { field, reads, upload, click } = await open();
+    const { field, reads, upload, steps } = await open();
     await upload("garten.csv", 'Nr.;Pflanze;Ort;Gruppe\n7;Bärlauch;Jena;""\n');
     const chosen = () => Promise.all(["Id", "Name", "Tag"].map((label) => field(label).locator("option:checked").innerText()));
     await reads("Ort is not imported: a plant has an id, a name and a tag.");
@@ -100,10 +94,8 @@ describe("an import", () => {
     await reads("Gruppe is not imported: a plant has an id, a name and a tag.");
     expect(await chosen()).toEqual(["Nr.", "Pflanze", "Ort"]);
     await field("Tag").selectOption("Gruppe");
-    await reads("Ort is not imported: a plant has an id, a name and a tag.");
-    await click("Import 1 plant");
-    await reads("1 plant added.");
-    await reads("Ort is not imported: a plant has an id, a name and a tag.");
+    await steps("reads Ort is not imported: a plant has an id, a name and a tag. > click Import 1 plant > reads 1 plant added.");
+    await steps("reads Ort is not imported: a plant has an id, a name and a tag.");
     // A quoted empty tag is none, unless people say otherwise.
     expect(await place.stored()).toEqual([{ id: 7, name: "Bärlauch" }]);
   });
@@ -122,46 +114,36 @@ describe("an import", () => {
   });
 
   it("takes a file that is dropped anywhere on the page, one of several, and says that another is no table", async () => {
-    const { page, reads, button, drop } = await place.open(["1,One,"]);
+    const { page, reads, drop, steps } = await place.open(["1,One,"]);
     await drop("plants.pdf", "%PDF-1.7\n1 0 obj\n");
     await reads("plants.pdf cannot be read. The file is a PDF: save the table that it was made from as .xlsx or as CSV.");
     await drop("dropped.csv", "id;name\n9007199254740993;Dropped\n", { others: ["two.csv"] });
-    await reads("is CSV with 1 plant. Nothing is stored yet.");
-    await reads("Only “dropped.csv” was taken: import the others after it.");
-    await button("Import 1 plant").waitFor();
+    await steps("reads is CSV with 1 plant. Nothing is stored yet. > reads Only “dropped.csv” was taken: import the others after it.");
+    await steps("offers Import 1 plant");
     expect(await page.getByRole("alert").count()).toBe(0);
   });
 
   it("asks before chosen columns are forgotten, by Escape or another file, and not if none were chosen", async () => {
-    const { page, field, reads, upload, click, drop, leaves } = await open();
+    const { field, reads, upload, drop, steps } = await open();
     const choose = async () => {
       await upload("plants.csv", "id,name,other\n1,Acer,Maple\n");
       await reads("If you import now: 1 new.");
     };
     await choose();
-    await page.keyboard.press("Escape");
-    await leaves();
-    await click("Import a file");
+    await steps("press Escape > leaves > click Import a file");
     await choose();
     await field("Name").selectOption({ label: "other" });
-    await reads("Maple");
-    await page.keyboard.press("Escape");
-    await reads("Closing forgets the columns that you chose.");
-    await page.keyboard.press("Escape");
-    await reads("Maple");
+    await steps("reads Maple > press Escape > reads Closing forgets the columns that you chose. > press Escape > reads Maple");
     // This one the browser does not let the page cancel.
-    await page.keyboard.press("Escape");
-    await reads("Closing forgets the columns that you chose.");
-    await click("Back to the preview");
+    await steps("press Escape > reads Closing forgets the columns that you chose. > click Back to the preview");
     expect(await field("Name").locator("option:checked").innerText()).toBe("other");
     await drop("next.csv", "id,name\n2,Next\n");
-    await reads("Opening “next.csv” forgets the columns that you chose.");
-    await click("Open the file");
-    await reads("next.csv is CSV with 1 plant.");
+    await steps("reads Opening “next.csv” forgets the columns that you chose. > click Open the file");
+    await steps("reads next.csv is CSV with 1 plant.");
   });
 
   it("shows its progress, can be cancelled, keeps the rest from another file, and continues where it stopped", async () => {
-    const { page, reads, upload, click, drop } = await open();
+    const { page, reads, upload, click, drop, steps } = await open();
     let slices = 0;
     const cancelled = Promise.withResolvers<void>();
     await page.route(isSent, async (route) => {
@@ -170,14 +152,11 @@ describe("an import", () => {
     });
     const rows = Array.from({ length: 2_500 }, (_, at) => `${2n ** 53n + BigInt(at)},"Plant\n${at}",bulk`);
     await upload("many.csv", `id,name,tag\r\n${rows.join("\r\n")}`);
-    await click("Import 2,500 plants");
-    await reads("1,000 of 2,500");
+    await steps("click Import 2,500 plants > reads 1,000 of 2,500");
     expect(await page.getByRole("progressbar").getAttribute("value")).toBe("1000");
-    await click("Cancel");
-    await reads("The import stopped after 1,000 of 2,500 lines. You cancelled it.");
+    await steps("click Cancel > reads The import stopped after 1,000 of 2,500 lines. You cancelled it.");
     await drop("last.csv", "id,name\n3,Last\n");
-    await reads("Opening “last.csv” forgets this import, which stopped before its end.");
-    await click("Back to the result");
+    await steps("reads Opening “last.csv” forgets this import, which stopped before its end. > click Back to the result");
     cancelled.resolve();
     await click("Continue");
     // The service may have stored the lines that were on their way when it was cancelled.
@@ -188,11 +167,10 @@ describe("an import", () => {
   });
 
   it("is begun by no Enter or double click that was meant for the preview, and ended by none", async () => {
-    const { page, button, field, reads } = await open();
+    const { page, button, field, reads, steps } = await open();
     await field("Or paste the rows").fill("id,name\n1,Rosa\n1,Other\n");
     await button("Preview the rows").press("Enter");
-    await reads("If you import now: 1 new");
-    await page.keyboard.press("Enter");
+    await steps("reads If you import now: 1 new > press Enter");
     await button("Import 2 plants").hover();
     await page.mouse.down({ clickCount: 2 });
     await page.mouse.up({ clickCount: 2 });
@@ -204,9 +182,7 @@ describe("an import", () => {
     const route = await sent.promise;
     await page.keyboard.press("Enter");
     await route.continue();
-    await reads("1 plant added, 1 refused.");
-    await page.keyboard.press("Enter");
-    await button("Save the reasons").waitFor();
+    await steps("reads 1 plant added, 1 refused. > press Enter > offers Save the reasons");
   });
 });
 
@@ -238,12 +214,11 @@ describe("an export", () => {
 
   it("saves nothing if it is refused, breaks off in its middle or its user signs out, and says why", async () => {
     place.expectStatus(503);
-    const { page, reads, choose } = await place.open(["1,One,", "2,Two,"]);
+    const { page, steps } = await place.open(["1,One,", "2,Two,"]);
     let downloads = 0;
     page.on("download", () => (downloads += 1));
     await page.route("**/plants/export*", (route) => route.fulfill({ status: 503, json: { error: 50301, message: "" } }));
-    await choose("Export CSV");
-    await reads("Nothing was saved. The service cannot reach its store: try again in a moment.");
+    await steps("choose Export CSV > reads Nothing was saved. The service cannot reach its store: try again in a moment.");
     await page.unrouteAll({ behavior: "wait" });
     // As a proxy ends a file whose service was killed.
     await page.route("**/plants/export*", async (route) => {
@@ -251,15 +226,12 @@ describe("an export", () => {
       const { "content-encoding": _coding, "content-length": _length, ...headers } = response.headers();
       await route.fulfill({ status: 200, headers, body: (await response.body()).subarray(0, 20) });
     });
-    await choose("Export CSV");
-    await reads("Nothing was saved. The service cannot be reached: check the connection, then try again.");
+    await steps("choose Export CSV > reads Nothing was saved. The service cannot be reached: check the connection, then try again.");
     await page.unrouteAll({ behavior: "wait" });
     // Never answered.
     await page.route("**/plants/export*", () => {});
-    await choose("Export CSV");
-    await reads("Exporting plants-");
-    await choose("Sign out");
-    await reads("Nothing was saved. You signed out before it was finished.");
+    await steps("choose Export CSV > reads Exporting plants- > choose Sign out");
+    await steps("reads Nothing was saved. You signed out before it was finished.");
     expect(downloads).toBe(0);
   });
 });

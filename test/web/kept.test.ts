@@ -25,10 +25,9 @@ async function asksBeforeClosing(page: Visit["page"]): Promise<boolean> {
 
 describe("what is typed", () => {
   it("for a new plant is there again after Escape, Back and a reload, until it is saved or cancelled", async () => {
-    const { page, click, enter, typed, reads, sees, leaves, dialog } = await place.open(TWO);
+    const { page, click, typed, reads, leaves, dialog, steps } = await place.open(TWO);
     page.on("dialog", (asked) => void asked.accept());
-    await click("Add plant");
-    await enter({ Name: "Quercus robur", Tag: "oak" });
+    await steps("click Add plant > enter Name = Quercus robur > enter Tag = oak");
     const id = /\d{11}/.exec(await dialog.innerText())?.[0] ?? "none";
     const leave = async (how: () => Promise<unknown>) => (await how(), await leaves(), await click("Add plant"));
     for (const goAndComeBack of [() => leave(() => page.keyboard.press("Escape")), () => leave(() => page.goBack()), () => page.reload()]) {
@@ -37,113 +36,68 @@ describe("what is typed", () => {
       expect([await typed("Name"), await typed("Tag")]).toEqual(["Quercus robur", "oak"]);
       expect(await dialog.innerText()).toContain(id);
     }
-    await click("Save");
-    await sees(["Acer", "Ginkgo", "Quercus robur"]);
-    await click("Add plant");
-    expect(await typed("Name")).toBe("");
-    await enter({ Name: "Salix" });
-    await click("Cancel", "Add plant");
-    expect(await typed("Name")).toBe("");
+    await steps("click Save > sees Acer, Ginkgo, Quercus robur > click Add plant > empty Name > enter Name = Salix > click Cancel");
+    await steps("click Add plant > empty Name");
   });
 
   it("for a change can be discarded when it is back, and overwrites nothing that someone saved before", async () => {
     place.expectStatus(412);
-    const { page, click, enter, typed, reads } = await place.open(TWO);
-    await click("Edit Ginkgo");
-    await enter({ Name: "Ginkgo biloba" });
-    await page.keyboard.press("Escape");
-    await click("Edit Ginkgo");
-    expect(await typed("Name")).toBe("Ginkgo biloba");
-    await click("Discard it");
-    expect(await typed("Name")).toBe("Ginkgo");
-    await enter({ Name: "Ginkgo mine" });
-    await page.keyboard.press("Escape");
+    const { steps } = await place.open(TWO);
+    await steps("click Edit Ginkgo > enter Name = Ginkgo biloba > press Escape > click Edit Ginkgo > holds Name = Ginkgo biloba");
+    await steps("click Discard it > holds Name = Ginkgo > enter Name = Ginkgo mine > press Escape");
     await place.put(2, { name: "Ginkgo theirs" });
-    await click("Edit Ginkgo", "Save");
-    await reads("Someone changed this plant in the meantime.");
-    await reads("Ginkgo theirs");
+    await steps("click Edit Ginkgo > click Save > reads Someone changed this plant in the meantime.");
+    await steps("reads Ginkgo theirs");
   });
 
   it("or pasted to be imported is there again after Escape, even if some was refused, until all is imported or you sign out", async () => {
-    const { page, click, enter, typed, reads, paste, choose, field } = await place.open();
-    await paste("id,name\n3,Quercus\nx,Acer\n");
-    await click("Import 1 plant");
-    await reads("1 plant added, 1 refused.");
-    await page.keyboard.press("Escape");
-    await click("Import");
-    expect(await typed("Or paste the rows")).toBe("id,name\n3,Quercus\nx,Acer\n");
-    await enter({ "Or paste the rows": "id,name\n4,Acer\n" });
-    await click("Preview the rows", "Import 1 plant");
-    await reads("1 plant added.");
-    await click("Done", "Import");
-    expect(await typed("Or paste the rows")).toBe("");
-    await enter({ "Or paste the rows": "id,name\n5,Rosa\n" });
-    await page.keyboard.press("Escape");
-    await choose("Sign out");
-    await field("Token").waitFor();
+    const { page, steps } = await place.open();
+    await steps("paste id,name\n3,Quercus\nx,Acer\n > click Import 1 plant > reads 1 plant added, 1 refused.");
+    await steps("press Escape > click Import > holds Or paste the rows = id,name\n3,Quercus\nx,Acer\n");
+    await steps("enter Or paste the rows = id,name\n4,Acer\n > click Preview the rows > click Import 1 plant > reads 1 plant added.");
+    await steps("click Done > click Import > empty Or paste the rows > enter Or paste the rows = id,name\n5,Rosa\n > press Escape");
+    await steps("choose Sign out > has Token");
     expect(await page.evaluate("sessionStorage.length")).toBe(0);
   });
 
   it("for a new token is there again when its form opens again, until it is made or discarded", async () => {
-    const { page, click, enter, typed, reads, choose, field } = await place.open();
+    const { page, typed, steps } = await place.open();
     const mayWrite = page.getByLabel("add, change, delete and import plants");
-    await choose("Tokens");
-    await click("New token");
-    await enter({ Name: "Anna's phone", "Days until it expires": "30" });
+    await steps("choose Tokens > click New token > enter Name = Anna's phone > enter Days until it expires = 30");
     await mayWrite.uncheck();
-    await click("Back", "New token");
-    await reads("What you typed before is back.");
+    await steps("click Back > click New token > reads What you typed before is back.");
     expect([await typed("Name"), await typed("Days until it expires"), await mayWrite.isChecked()]).toEqual(["Anna's phone", "30", false]);
-    await click("Create token");
-    await field("The new token").waitFor();
-    await click("New token");
-    expect(await typed("Name")).toBe("");
-    await enter({ Name: "Ben's phone" });
-    await click("Back", "New token", "Discard it");
-    expect(await typed("Name")).toBe("");
+    await steps("click Create token > has The new token > click New token > empty Name > enter Name = Ben's phone > click Back");
+    await steps("click New token > click Discard it > empty Name");
   });
 });
 
 it("closing the tab asks first while something would be lost, and no longer after that", async () => {
-  const { page, click, sees, enter, paste, reads, leaves, hold } = await place.open(TWO);
-  await click("Delete Ginkgo");
-  await sees(["Acer"]);
+  const { page, hold, steps } = await place.open(TWO);
+  await steps("click Delete Ginkgo > sees Acer");
   expect(await asksBeforeClosing(page)).toBe(true);
-  await click("Undo", "Edit Ginkgo");
-  await enter({ Name: "Ginkgo biloba" });
+  await steps("click Undo > click Edit Ginkgo > enter Name = Ginkgo biloba");
   expect(await asksBeforeClosing(page)).toBe(true);
-  await click("Cancel");
-  await paste("id,name\n3,Quercus\n");
-  await reads("If you import now: 1 new.");
+  await steps("click Cancel > paste id,name\n3,Quercus\n > reads If you import now: 1 new.");
   expect(await asksBeforeClosing(page)).toBe(true);
   const sent = await hold("POST", /^\/plants\/import/);
-  await click("Import 1 plant");
-  await reads("0 of 1");
+  await steps("click Import 1 plant > reads 0 of 1");
   expect(await asksBeforeClosing(page)).toBe(true);
   sent.release();
-  await click("Done");
-  await leaves();
-  await click("Edit Ginkgo");
+  await steps("click Done > leaves > click Edit Ginkgo");
   expect(await asksBeforeClosing(page)).toBe(false);
 });
 
 it("a dialog has an address: a link opens it, Back closes it, and closing it leaves no step behind", async () => {
-  const { page, address, field, dialog, rows, typed, leaves } = await place.open(TWO, { path: "/?tag=tree#plant=2" });
-  expect(await typed("Name")).toBe("Ginkgo");
-  await page.keyboard.press("Escape");
-  await leaves();
-  expect(address()).toBe("/?tag=tree");
-  const steps = await page.evaluate<number>("history.length");
+  const { page, address, dialog, rows, typed, steps } = await place.open(TWO, { path: "/?tag=tree#plant=2" });
+  await steps("holds Name = Ginkgo > press Escape > leaves > at /?tag=tree");
+  const length = await page.evaluate<number>("history.length");
   await rows.filter({ hasText: "Acer" }).locator(".plant-row-id").click();
-  await field("Name").waitFor();
-  expect(address()).toBe("/?tag=tree#plant=1");
-  await page.goBack();
-  await leaves();
+  await steps("has Name > at /?tag=tree#plant=1 > back > leaves");
   await page.goForward();
-  expect(await typed("Name")).toBe("Acer");
-  await page.keyboard.press("Escape");
+  await steps("holds Name = Acer > press Escape");
   await until("it is so on the page", () => page.evaluate<boolean>("location.hash === ''"));
-  expect([address(), await page.evaluate<number>("history.length")]).toEqual(["/?tag=tree", steps + 1]);
+  expect([address(), await page.evaluate<number>("history.length")]).toEqual(["/?tag=tree", length + 1]);
   // No plant has an id beyond 64 bits.
   await page.evaluate(`location.hash = "#plant=${2n ** 63n}"`);
   await page.evaluate(`location.hash = "#plant=1"`);
@@ -152,7 +106,7 @@ it("a dialog has an address: a link opens it, Back closes it, and closing it lea
 
 it("what is saved after its dialog was closed is told, leaves what was opened and searched since, and is kept if it failed", async () => {
   place.expectStatus(0);
-  const { page, click, enter, typed, reads, leaves, address, fail, hold } = await place.open(TWO);
+  const { click, enter, typed, reads, address, fail, hold, steps } = await place.open(TWO);
   for (const [name, said] of [
     ["Quercus robur", "“Quercus robur” is saved."],
     ["Quercus rubra", "Saving “Quercus rubra” failed, and what you typed is kept. The service cannot be"],
@@ -161,23 +115,18 @@ it("what is saved after its dialog was closed is told, leaves what was opened an
     await enter({ Name: name });
     const restore = name === "Quercus rubra" ? await fail(/\/plants$/) : undefined;
     const saving = await hold("POST", /^\/plants$/);
-    await click("Save");
-    await page.keyboard.press("Escape");
-    await leaves();
-    await enter({ "Search names": "acer" });
-    await click("Edit Acer");
+    await steps("click Save > press Escape > leaves > enter Search names = acer > click Edit Acer");
     saving.release();
     await reads(said);
     expect([await typed("Name"), address()]).toEqual(["Acer", "/?q=acer#plant=1"]);
     await click("Cancel");
     await restore?.();
   }
-  await click("Add plant");
-  expect(await typed("Name")).toBe("Quercus rubra");
+  await steps("click Add plant > holds Name = Quercus rubra");
 });
 
 it("an import that Back has ended in its middle is told all that it has stored, and sees it", async () => {
-  const { page, click, upload, reads, leaves } = await place.open(TWO);
+  const { page, click, upload, reads, leaves, steps } = await place.open(TWO);
   await click("Import");
   await upload("many.csv", `id,name\n${Array.from({ length: 3_000 }, (_, at) => `${at + 100},Quercus`).join("\n")}\n`);
   await reads("If you import now: 3,000 new.");
@@ -189,10 +138,8 @@ it("an import that Back has ended in its middle is told all that it has stored, 
     if (sent === 2) await leaves();
     await route.fulfill({ response }).catch(() => {});
   });
-  await click("Import 3,000 plants");
-  await reads("1,000 of 3,000");
-  await page.goBack();
-  await reads("The import stopped after 2,000 of 3,000 lines. Its dialog was closed. What was sent is saved");
-  await reads("2,002 plants.");
+  await steps("click Import 3,000 plants > reads 1,000 of 3,000 > back");
+  await steps("reads The import stopped after 2,000 of 3,000 lines. Its dialog was closed. What was sent is saved");
+  await steps("reads 2,002 plants.");
   expect(await (await place.service.request("/plants/count")).json()).toMatchObject({ plants: 2_002 });
 });

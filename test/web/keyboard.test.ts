@@ -62,7 +62,7 @@ describe("with the keyboard alone", () => {
   });
 
   it("the focus never gets lost: it stays on the plants when what has it goes, in a dialog, and in menus until Escape", async () => {
-    const { page, button, box, field, sees, reads, choose, click, leaves, focused } = await place.open(PLANTS, { path: "/?tag=tree" });
+    const { page, button, box, sees, focused, steps } = await place.open(PLANTS, { path: "/?tag=tree" });
     async function press(name: string): Promise<void> {
       await button(name).press("Enter");
       await button(name).waitFor({ state: "detached" });
@@ -71,19 +71,14 @@ describe("with the keyboard alone", () => {
     await box("Ginkgo biloba").check();
     await press("Clear the selection");
     await press("Remove the filter tree");
-    await field("Search names").fill("nothing");
-    await reads("No plants match.");
+    await steps("enter Search names = nothing > reads No plants match.");
     await press("Show all plants");
     await sees(NAMES);
-    await choose("Tokens");
-    await click("New token", "Back");
-    await reads("Anyone who has a token");
+    await steps("choose Tokens > click New token > click Back > reads Anyone who has a token");
     expect(await focused()).toBe("H2 Tokens");
-    await page.keyboard.press("Escape");
-    await leaves();
+    await steps("press Escape > leaves");
     await button("Export").focus();
-    await page.keyboard.press("Enter");
-    await page.keyboard.press("ArrowDown");
+    await steps("press Enter > press ArrowDown");
     expect(await focused()).toBe("BUTTON Export for a spreadsheet");
     await page.keyboard.press("Escape");
     await button("Export CSV").waitFor({ state: "hidden" });
@@ -98,7 +93,7 @@ describe("with the keyboard alone", () => {
 
 it("axe finds no violation, in light and dark, in the main views, and a screen reader gets the table", async () => {
   await place.plant(PLANTS);
-  const { page, signIn, sees, paste, reads, choose, click, leaves } = await place.visit();
+  const { page, signIn, sees, steps } = await place.visit();
   const found: Record<string, string[]> = { "the sign-in": await findViolations(page) };
   const look = async (view: string) => (found[view] = await findViolations(page));
   await signIn();
@@ -108,17 +103,11 @@ it("axe finds no violation, in light and dark, in the main views, and a screen r
   expect(await table.getAttribute("aria-rowcount")).toBe("4");
   expect(await table.getByRole("columnheader").allInnerTexts()).toEqual(["Selected", "Id Newest", "Name", "Tag", "Change"]);
   expect(await table.getByRole("row").nth(1).getByRole("cell").nth(1).innerText()).toBe("9007199254740993");
-  await click("Add plant", "Save");
-  await reads("The plant needs a name");
+  await steps("click Add plant > click Save > reads The plant needs a name");
   await look("adding a plant, with a problem");
-  await click("Cancel");
-  await paste("id,name\n9007199254740993,Other\nx,Bad\n");
-  await reads("If you import now: 2 refused.");
+  await steps("click Cancel > paste id,name\n9007199254740993,Other\nx,Bad\n > reads If you import now: 2 refused.");
   await look("the preview of a file");
-  await page.keyboard.press("Escape");
-  await leaves();
-  await choose("Tokens");
-  await reads("plants:read, plants:write, admin");
+  await steps("press Escape > leaves > choose Tokens > reads plants:read, plants:write, admin");
   await look("the tokens");
   expect(Object.values(found).flat()).toEqual([]);
 });

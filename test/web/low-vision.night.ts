@@ -49,12 +49,10 @@ describe("where colours are forced, people still see", () => {
 
   it("how far an import is", async () => {
     const visit = await place.open([], { ...FORCED });
-    await visit.paste("id,name\n1,Acer\n");
-    await visit.reads("If you import now: 1 new.");
+    await visit.steps("paste id,name\n1,Acer\n > reads If you import now: 1 new.");
     // Never answered.
     await visit.page.route("**/plants/import*", () => {});
-    await visit.click("Import 1 plant");
-    await visit.reads("0 of 1");
+    await visit.steps("click Import 1 plant > reads 0 of 1");
     expect(await look(visit, "progress")).toMatchObject([{ border: true }]);
     // The dialog may not have come to rest yet.
     await until("What is done has another colour than the rest", async () => {
@@ -70,14 +68,12 @@ for (const { times, width, height } of [
   { times: "five times", width: 256, height: 205 },
 ])
   it(`on a screen that is enlarged ${times}, most of it is for the plants, the tag shown is not cut, and nothing is wider`, async () => {
-    const { page, button, box, reads, click } = await place.open(PLANTS, { path: "/?tag=tree", viewport: { width, height } });
+    const { page, button, steps } = await place.open(PLANTS, { path: "/?tag=tree", viewport: { width, height } });
     const overflow = "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)";
     expect(await page.evaluate(`${overflow}(document.querySelector('.toolbar-found .chip'))`)).toBe(0);
     const headings = await page.getByRole("columnheader").allInnerTexts();
     expect(headings.map((text) => text.replaceAll(/\s+/g, " ").trim())).toEqual(["Selected", "Id Newest", "Name", "Tag", "Change"]);
-    await box("Acer").click();
-    await click("Delete Tilia");
-    await reads("“Tilia” will be deleted in");
+    await steps("select Acer > click Delete Tilia > reads “Tilia” will be deleted in");
     const docked = await page.evaluate<number>(
       "[...document.querySelectorAll('.dock')].reduce((sum, { offsetHeight }) => sum + offsetHeight, 0)",
     );
@@ -121,20 +117,16 @@ describe("where people ask for more contrast", () => {
     it(`all words stand out as WCAG's level AAA asks for, and edges as words do, ${colorScheme}`, async () => {
       await place.plant(PLANTS);
       const visit = await place.visit("/", { contrast: "more", colorScheme });
-      const { page, signIn, sees, button, field, reads, click } = visit;
+      const { page, signIn, sees, button, steps } = visit;
       const found = await runAxe(page, PALE);
       await signIn();
       await sees(["Acer", "Rosa", "Tilia"]);
       found.push(...(await runAxe(page, PALE)));
-      await click(/^tree/);
-      await sees(["Acer", "Tilia"]);
+      await steps("filter tree > sees Acer, Tilia");
       await page.getByRole("checkbox", { name: "Select Acer" }).click();
       await button("Delete selected").waitFor();
       found.push(...(await runAxe(page, PALE)));
-      await click("Add plant");
-      await field("Name").fill("");
-      await click("Save");
-      await reads("The plant needs a name");
+      await steps("click Add plant > enter Name =  > click Save > reads The plant needs a name");
       found.push(...(await runAxe(page, PALE)));
       expect(found).toEqual([]);
       expect(await contrastOf(page, "--edge", "--sheet")).toBeGreaterThan(7);

@@ -49,22 +49,17 @@ const SMALL = `[...document.querySelectorAll("input:not([type=checkbox], [type=f
 describe("where people type with their fingers", () => {
   for (const viewport of [PORTRAIT, LANDSCAPE, { width: 820, height: 1180 }]) {
     it(`no browser zooms in on what they touch, ${viewport.width} pixels wide`, async () => {
-      const { page, signIn, field, reads, choose, click } = await place.visit("/", { ...PHONE, viewport });
+      const { page, signIn, click, steps } = await place.visit("/", { ...PHONE, viewport });
       const found: string[] = await page.evaluate(SMALL);
       const look = async () => found.push(...(await page.evaluate<string[]>(SMALL)));
       await signIn();
       await click("Add a plant", "Choose the id");
       await look();
-      await click("Cancel", "Import a file");
-      await field("Or paste the rows").fill("Name;Place\nAcer;Jena\n");
+      await steps("click Cancel > click Import a file > enter Or paste the rows = Name;Place\nAcer;Jena\n");
       await look();
-      await click("Preview the rows");
-      await reads("If you import now: 1 new.");
+      await steps("click Preview the rows > reads If you import now: 1 new.");
       await look();
-      await page.goBack();
-      await choose("Tokens");
-      await click("New token");
-      await field("Days until it expires").waitFor();
+      await steps("back > choose Tokens > click New token > has Days until it expires");
       await look();
       expect(found).toEqual([]);
     });
@@ -93,7 +88,7 @@ describe("where the keyboard of a phone makes the window low", () => {
   const LOW = { width: 360, height: 300 };
 
   it("the search box stays in sight in the middle of the list", async () => {
-    const { page, reads, field, rows, settle } = await place.open(rowsOf(300), { ...PHONE });
+    const { page, reads, field, rows, settle, steps } = await place.open(rowsOf(300), { ...PHONE });
     await reads(/^300 plants\.$/);
     await page.evaluate("scrollTo(0, 5_000)");
     await field("Search names").tap();
@@ -101,8 +96,7 @@ describe("where the keyboard of a phone makes the window low", () => {
     await until("it is so on the page", () => page.evaluate<boolean>("innerHeight === 300"));
     await settle();
     expect((await field("Search names").boundingBox())!.y).toBeWithin(0, 100);
-    await page.keyboard.type("Plant 77");
-    await reads("1 plant found.");
+    await steps("type Plant 77 > reads 1 plant found.");
     expect(await rows.count()).toBe(1);
   });
 

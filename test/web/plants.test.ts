@@ -17,18 +17,13 @@ async function stored(id: string): Promise<string> {
 
 describe("a plant", () => {
   it("is added with its name first, under an id of 11 digits that the page made and shows, and followed by another of its tag", async () => {
-    const { page, sees, reads, dialog, click } = await place.open();
+    const { sees, reads, dialog, click, steps } = await place.open();
     await click("Add a plant");
     const id = /Its id will be ([1-9]\d{10})\./.exec(await dialog.innerText())?.[1] ?? "none";
-    await page.keyboard.type("Acer palmatum");
-    await page.keyboard.press("Tab");
-    await page.keyboard.type("tree");
-    await click("Save and add another");
+    await steps("type Acer palmatum > press Tab > type tree > click Save and add another");
     await reads(`“Acer palmatum” is saved with the id ${id}.`);
     // The focus is in the name again.
-    await page.keyboard.type("Ginkgo biloba");
-    await page.keyboard.press("Enter");
-    await reads("“Ginkgo biloba” is saved.");
+    await steps("type Ginkgo biloba > press Enter > reads “Ginkgo biloba” is saved.");
     const plants = await place.stored("tag=tree");
     expect(plants.map(({ name }) => name).toSorted()).toEqual(["Acer palmatum", "Ginkgo biloba"]);
     expect(await stored(id)).toBe(`{"id":${id},"name":"Acer palmatum","tag":"tree"}`);
@@ -37,70 +32,52 @@ describe("a plant", () => {
 
   it("is added under an id that no JavaScript number can hold, after ids that are none or used", async () => {
     place.expectStatus(409);
-    const { enter, sees, reads, dialog, click, typed } = await place.open(TWO.slice(0, 1));
-    await click("Add plant", "Choose the id");
-    await enter({ Name: "Monstera deliciosa ", Tag: " tropical ", Id: "9223372036854775808" });
-    await click("Save");
-    await reads("The id is a whole number from -9223372036854775808 to 9223372036854775807.");
+    const { enter, dialog, steps } = await place.open(TWO.slice(0, 1));
+    await steps("click Add plant > click Choose the id > enter Name = Monstera deliciosa  > enter Tag =  tropical ");
+    await steps("enter Id = 9223372036854775808 > click Save");
+    await steps("reads The id is a whole number from -9223372036854775808 to 9223372036854775807.");
     await enter({ Id: OTHER });
-    await click("Save");
-    await reads("Another plant has this id: choose another one.");
-    await click("Show the plant that has it");
+    await steps("click Save > reads Another plant has this id: choose another one. > click Show the plant that has it");
     await dialog.getByText(OTHER).waitFor();
-    expect(await typed("Name")).toBe("Ginkgo");
-    await click("Cancel", "Add plant");
+    await steps("holds Name = Ginkgo > click Cancel > click Add plant");
     await enter({ Id: ID });
-    await click("Save");
-    await sees(["Ginkgo", "Monstera deliciosa"]);
+    await steps("click Save > sees Ginkgo, Monstera deliciosa");
     expect(await stored(ID)).toBe(`{"id":${ID},"name":"Monstera deliciosa","tag":"tropical"}`);
   });
 
   it("is stored once if the response is lost and it is saved again", async () => {
     place.expectStatus(0);
-    const { page, enter, reads, sees, click } = await place.open();
-    await click("Add a plant");
-    await enter({ Name: "Acer palmatum" });
+    const { page, steps } = await place.open();
+    await steps("click Add a plant > enter Name = Acer palmatum");
     await page.route("**/plants", async (route) => {
       await route.fetch();
       await route.abort("connectionreset");
     });
-    await click("Save");
-    await reads("The service cannot be reached");
+    await steps("click Save > reads The service cannot be reached");
     await page.unrouteAll({ behavior: "ignoreErrors" });
-    await click("Save");
-    await sees(["Acer palmatum"]);
+    await steps("click Save > sees Acer palmatum");
     expect(await place.stored()).toHaveLength(1);
   });
 
   it("is in view after it was added far behind what is loaded, and Back leads to the view before", async () => {
     const plants = rowsOf(2_000, (id) => ["shrub", "herb", ""][id % 3]!);
-    const { page, enter, rows, address, click } = await place.open(plants, { path: "/?tag=shrub" });
-    await click("Add plant");
-    await enter({ Name: "Acer", Tag: "tree" });
-    await click("Save");
+    const { page, rows, steps } = await place.open(plants, { path: "/?tag=shrub" });
+    await steps("click Add plant > enter Name = Acer > enter Tag = tree > click Save");
     const row = page.locator("tr[data-new]");
     await row.waitFor();
     expect(await row.locator("td.plant-row-name").innerText()).toBe("Acer");
     expect(await rows.filter({ has: page.getByText("tree", { exact: true }) }).count()).toBe(1);
     await page.waitForFunction(`(() => { const { left, top, bottom } = document.querySelector("tr[data-new]").getBoundingClientRect();
       return top > 100 && bottom < innerHeight && document.elementFromPoint(left + 9, top + 9).closest("tr[data-new]") !== null; })()`);
-    expect(address()).toBe("/?sort=newest");
-    await page.goBack();
-    expect(address()).toBe("/?tag=shrub");
+    await steps("at /?sort=newest > back > at /?tag=shrub");
   });
 
   it("is changed, and keeps the other field exactly", async () => {
     await place.service.post(`{"id":${OTHER},"name":"Two\\nlines \\u0000","tag":""}`);
-    const { enter, sees, reads, click, typed } = await place.open();
-    await click(/^Edit/);
-    await enter({ Tag: "strange" });
-    await click("Save");
-    await reads("is saved");
+    const { click, typed, steps } = await place.open();
+    await steps("filter Edit > enter Tag = strange > click Save > reads is saved");
     expect(await stored(OTHER)).toBe(`{"id":${OTHER},"name":"Two\\nlines \\u0000","tag":"strange"}`);
-    await click(/^Edit/);
-    await enter({ Name: "One line", Tag: "" });
-    await click("Save");
-    await sees(["One line"]);
+    await steps("filter Edit > enter Name = One line > enter Tag =  > click Save > sees One line");
     expect(await stored(OTHER)).toBe(`{"id":${OTHER},"name":"One line"}`);
     // What was typed is over once it is saved.
     await place.put(BigInt(OTHER), { name: "Theirs" });
@@ -123,100 +100,76 @@ describe("a plant", () => {
 
   it("that someone changed meanwhile becomes theirs or yours, as you choose", async () => {
     place.expectStatus(412);
-    const { page, enter, sees, reads, click } = await place.open([`${ID},Ginkgo,tree`]);
+    const { page, click, steps } = await place.open([`${ID},Ginkgo,tree`]);
     const theirs = (name: string) => place.put(BigInt(ID), { name, tag: "tree" });
-    await click("Edit Ginkgo");
-    await enter({ Name: "Ginkgo mine" });
+    await steps("click Edit Ginkgo > enter Name = Ginkgo mine");
     await theirs("Ginkgo theirs");
-    await page.keyboard.press("Enter");
-    await reads("Someone changed this plant in the meantime. Your change is not saved yet.");
+    await steps("press Enter > reads Someone changed this plant in the meantime. Your change is not saved yet.");
     // Pressed again by who is impatient, it chooses nothing.
     await page.keyboard.press("Enter");
     await page.getByRole("region", { name: "Yours" }).getByText("Ginkgo mine").waitFor();
     expect(await stored(ID)).toContain("Ginkgo theirs");
-    await click("Keep theirs");
-    await sees(["Ginkgo theirs"]);
+    await steps("click Keep theirs > sees Ginkgo theirs");
 
-    await click("Edit Ginkgo theirs");
-    await enter({ Name: "Ginkgo mine" });
+    await steps("click Edit Ginkgo theirs > enter Name = Ginkgo mine");
     await theirs("Ginkgo again");
-    await click("Save");
-    await reads("Someone changed this plant in the meantime.");
+    await steps("click Save > reads Someone changed this plant in the meantime.");
     await theirs("Ginkgo once more");
     await click("Replace with yours");
     // A later change of theirs is not overwritten either.
-    await reads("Ginkgo once more");
-    await click("Replace with yours");
-    await sees(["Ginkgo mine"]);
+    await steps("reads Ginkgo once more > click Replace with yours > sees Ginkgo mine");
     expect(await stored(ID)).toBe(`{"id":${ID},"name":"Ginkgo mine","tag":"tree"}`);
   });
 
   it("that someone deleted meanwhile can be saved as new, and else leaves the table", async () => {
     place.expectStatus(404, 412);
-    const { enter, sees, reads, click } = await place.open(TWO);
-    await click("Edit Ginkgo");
-    await enter({ Name: "Ginkgo mine" });
+    const { steps } = await place.open(TWO);
+    await steps("click Edit Ginkgo > enter Name = Ginkgo mine");
     for (const id of [OTHER, ID]) await place.remove(BigInt(id));
-    await click("Save");
-    await reads("Someone deleted this plant in the meantime.");
-    await click("Save yours as new");
-    await sees(["Ginkgo mine", "Monstera"]);
+    await steps("click Save > reads Someone deleted this plant in the meantime. > click Save yours as new > sees Ginkgo mine, Monstera");
     expect(await stored(OTHER)).toContain("Ginkgo mine");
-    await click("Edit Monstera");
-    await reads("This plant no longer exists: someone deleted it.");
-    await sees(["Ginkgo mine"]);
+    await steps("click Edit Monstera > reads This plant no longer exists: someone deleted it. > sees Ginkgo mine");
   });
 
   it("is hidden when deleted, but not the one that moves under a double click, comes back on undo, even in a dialog, and else is gone", async () => {
-    const { page, sees, reads, dialog, passUndo, click, typed, button } = await place.open(TWO);
+    const { page, dialog, passUndo, button, steps } = await place.open(TWO);
     await page.clock.install();
     await button("Delete Ginkgo").dblclick();
-    await reads("“Ginkgo” will be deleted in 8 seconds.");
-    await sees(["Monstera"]);
+    await steps("reads “Ginkgo” will be deleted in 8 seconds. > sees Monstera");
     expect(await stored(OTHER)).toContain("Ginkgo");
-    await click("Add plant");
-    await page.keyboard.type("1");
-    expect(await typed("Name")).toBe("1");
+    await steps("click Add plant > type 1 > holds Name = 1");
     await dialog.getByRole("button", { name: "Undo" }).focus();
-    await page.keyboard.press("Enter");
-    await sees(["Ginkgo", "Monstera"]);
+    await steps("press Enter > sees Ginkgo, Monstera");
     // The focus stays in the dialog.
     expect(await page.evaluate<string>("document.activeElement.textContent")).toBe("Add a plant");
-    await click("Cancel", "Delete Monstera");
-    await sees(["Ginkgo"]);
+    await steps("click Cancel > click Delete Monstera > sees Ginkgo");
     await passUndo();
     await until("it is deleted", async () => (await stored(ID)) === "404");
     expect(await stored(OTHER)).toContain("Ginkgo");
   });
 
   it("that is added again right after its deletion stays, by hand and from a file", async () => {
-    const { page, enter, paste, reads, sees, passUndo, click } = await place.open(["1,Acer,tree", ...TWO]);
+    const { page, enter, paste, sees, passUndo, click, steps } = await place.open(["1,Acer,tree", ...TWO]);
     await page.clock.install();
     await click("Delete Ginkgo", "Delete Monstera", "Add plant", "Choose the id");
     await enter({ Id: OTHER, Name: "Ginkgo", Tag: "tree" });
-    await click("Save");
-    await reads("“Ginkgo” is saved.");
+    await steps("click Save > reads “Ginkgo” is saved.");
     await paste(`id,name,tag\n${ID},Monstera,tropical\n`);
-    await click("Import 1 plant");
-    await reads("1 plant added.");
-    await click("Done");
+    await steps("click Import 1 plant > reads 1 plant added. > click Done");
     await passUndo();
     await sees(["Acer", "Ginkgo", "Monstera"]);
     expect([await stored(OTHER), await stored(ID)]).not.toContain("404");
   });
 
   it("that waits for its deletion is deleted at once when you sign out, and nothing of it can be undone then", async () => {
-    const { button, field, choose, reads, click } = await place.open(TWO);
-    await click("Delete Ginkgo", "Delete Monstera");
-    await choose("Sign out");
-    await field("Token").waitFor();
-    await reads("Deleted 2 plants.");
+    const { button, steps } = await place.open(TWO);
+    await steps("click Delete Ginkgo > click Delete Monstera > choose Sign out > has Token > reads Deleted 2 plants.");
     expect(await button("Undo").count()).toBe(0);
     expect(await stored(OTHER)).toBe("404");
   });
 
   it("is not saved by the Enter that ends a composition", async () => {
-    const { page, sees, dialog, click, field } = await place.open();
+    const { page, dialog, click, field, steps } = await place.open();
     const devtools = await page.context().newCDPSession(page);
     await click("Add a plant");
     await field("Name").focus();
@@ -225,7 +178,6 @@ describe("a plant", () => {
     await devtools.send("Input.dispatchKeyEvent", { type: "rawKeyDown", windowsVirtualKeyCode: 229, key: "Enter", code: "Enter" });
     await devtools.send("Input.insertText", { text: "桜" });
     expect(await dialog.count()).toBe(1);
-    await page.keyboard.press("Enter");
-    await sees(["桜"]);
+    await steps("press Enter > sees 桜");
   });
 });

@@ -17,17 +17,15 @@ describe("an edit whose response was lost can be undone when", () => {
       how: "what was typed is discarded, and the plant cannot be read",
       before: async ({ page, reads }: Visit) => (await page.reload(), await reads("What you typed before is back.")),
       async leave(visit: Visit, restore: () => Promise<void>) {
-        await visit.click("Discard it");
-        await visit.button("Try again").waitFor();
+        await visit.steps("click Discard it > offers Try again");
         await cancel(visit, restore);
       },
     },
     {
       how: "it may have replaced theirs, which is kept then",
-      async before({ click, reads }: Visit) {
+      async before({ steps }: Visit) {
         await place.put(2, { name: "Theirs" });
-        await click("Save");
-        await reads("Someone changed this plant in the meantime.");
+        await steps("click Save > reads Someone changed this plant in the meantime.");
       },
       save: "Replace with yours",
       leave: async ({ click }: Visit, restore: () => Promise<void>) => (await restore(), await click("Keep theirs")),
@@ -36,9 +34,8 @@ describe("an edit whose response was lost can be undone when", () => {
     it(how, async () => {
       place.expectStatus(0, 412);
       const visit = await place.open(rowsOf(3));
-      const { page, click, enter, reads } = visit;
-      await click("Edit Plant 2");
-      await enter({ Name: "Mine" });
+      const { page, click, reads, steps } = visit;
+      await steps("click Edit Plant 2 > enter Name = Mine");
       await before?.(visit);
       const stored = await place.exported();
       let sent = 0;
@@ -50,21 +47,18 @@ describe("an edit whose response was lost can be undone when", () => {
       await reads("The service cannot be reached");
       expect(await place.exported()).toContain("Mine");
       await leave(visit, () => page.unroute(/\/plants\/2$/));
-      await reads("Saving “Mine” may have failed.");
-      await click("Undo");
-      await reads("Restored “Mine”.");
+      await steps("reads Saving “Mine” may have failed. > click Undo > reads Restored “Mine”.");
       expect(await place.exported()).toBe(stored);
     });
 });
 
 for (const label of ["Undo", "Close this message"])
   it(`messages are met one by one: a double click on “${label}” leaves the undo of the one that comes into its place`, async () => {
-    const { page, click, box, setTag, reads, passUndo, hold } = await place.open(rowsOf(7));
+    const { page, click, box, reads, passUndo, hold, steps } = await place.open(rowsOf(7));
     await page.clock.install();
     await click("Delete Plant 1", "Delete Plant 2");
     for (const at of [3, 4]) await box(`Plant ${at}`).click();
-    await setTag("shrub");
-    await reads("Set the tag of 2 plants to “shrub”.");
+    await steps("tag shrub > reads Set the tag of 2 plants to “shrub”.");
     await passUndo();
     await reads("Deleted 2 plants.");
     const deleted = page.locator(".notice", { hasText: "Deleted 2 plants" });
@@ -88,7 +82,7 @@ for (const label of ["Undo", "Close this message"])
 
 for (const width of [1280, 360])
   it(`messages cover no row of the table in a window of ${width} pixels`, async () => {
-    const { page, click, rows, reads } = await place.open(rowsOf(60), { viewport: { width, height: 640 } });
+    const { page, click, rows, steps } = await place.open(rowsOf(60), { viewport: { width, height: 640 } });
     await click("Delete Plant 1");
     await page.locator(".notice").waitFor();
     await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)");
@@ -96,8 +90,7 @@ for (const width of [1280, 360])
     const last = (await rows.last().boundingBox())!;
     const dock = (await page.locator(".notice-list").boundingBox())!;
     expect(last.y + last.height).toBeLessThanOrEqual(dock.y + 1);
-    await click("Delete Plant 60");
-    await reads("2 plants will be deleted");
+    await steps("click Delete Plant 60 > reads 2 plants will be deleted");
   });
 
 describe("the position in the list", () => {
@@ -128,15 +121,14 @@ describe("the position in the list", () => {
 
   it("is the same after a phone has discarded it out of sight", async () => {
     const visit = await place.open(MANY);
-    const { page, rows, showAgain, reads } = visit;
+    const { page, rows, showAgain, steps } = visit;
     // A page that is discarded is told nothing of its end.
     await page.addInitScript("addEventListener('pagehide', (event) => event.stopImmediatePropagation())");
     await page.reload();
     await rows.first().waitFor();
     const before = await goDown(visit, 1_200);
     await showAgain();
-    await page.reload();
-    await reads("Plant 1206");
+    await steps("reload > reads Plant 1206");
     await expectInSight(visit, before);
   });
 
@@ -185,7 +177,7 @@ describe("the position in the list", () => {
 
   it("is the same when many deletions are undone", async () => {
     const visit = await place.open(MANY);
-    const { page, reads, click, box, passUndo } = visit;
+    const { page, reads, click, box, passUndo, steps } = visit;
     // All are loaded before any is selected.
     await goDown(visit, 2_980);
     await page.evaluate("scrollTo(0, 0)");
@@ -198,15 +190,14 @@ describe("the position in the list", () => {
     await passUndo();
     await reads("Deleted 300 plants.");
     const before = await goDown(visit, 2_000);
-    await click("Undo");
-    await reads("Restored 300 plants.");
+    await steps("click Undo > reads Restored 300 plants.");
     await isRead(visit);
     await expectInSight(visit, before);
   });
 });
 
 it("an import replaces no plant under a number that was free at the preview, though replacing was chosen before", async () => {
-  const { page, openImport, upload, field, click, reads } = await place.open();
+  const { page, openImport, upload, field, steps } = await place.open();
   await openImport();
   await upload("liste.csv", "Pflanze\nRose\nTulpe\n");
   const replacing = page.getByText("Replace plants that have the same id.");
@@ -215,13 +206,12 @@ it("an import replaces no plant under a number that was free at the preview, tho
   await field("First id").waitFor();
   expect(await replacing.count()).toBe(0);
   await place.plant(["2,Somebody's,"]);
-  await click("Import 2 plants");
-  await reads("1 plant added, 1 refused.");
+  await steps("click Import 2 plants > reads 1 plant added, 1 refused.");
   expect(await (await place.service.request("/plants/2")).json()).toMatchObject({ name: "Somebody's" });
 });
 
 it("a file that cannot be read in the end does not take away the preview of the one that was dropped after it", async () => {
-  const { page, openImport, upload, drop, click, reads } = await place.open();
+  const { page, openImport, upload, drop, reads, steps } = await place.open();
   await openImport();
   // A disk on a network, that goes away.
   await page.evaluate(`{
@@ -241,17 +231,14 @@ it("a file that cannot be read in the end does not take away the preview of the 
   await drop("here.csv", "id,name\n1,Rosa\n");
   await reads("here.csv is CSV with 1 plant.");
   await page.evaluate("goAway()");
-  await click("Import 1 plant");
-  await reads("1 plant added.");
+  await steps("click Import 1 plant > reads 1 plant added.");
 });
 
 it("a thousand tags are not said to be all that there are", async () => {
-  const { page, click, reads } = await place.open(rowsOf(999, (id) => `Bed ${id}`));
+  const { page, click, steps } = await place.open(rowsOf(999, (id) => `Bed ${id}`));
   await click("Show all 999");
   await place.plant(["1000,Plant,Bed 1000", "1001,Plant,Bed 1001"]);
-  await page.reload();
-  await reads("1,001 plants.");
-  await click("Show the first 1,000");
+  await steps("reload > reads 1,001 plants. > click Show the first 1,000");
   expect(await page.locator(".tag-bars li").count()).toBe(1001);
 });
 

@@ -123,12 +123,10 @@ describe("a screen reader tells, once each,", () => {
     });
 
   it("that something is not a token, again at each try", async () => {
-    const { page, enter, reads, click } = await place.visit();
+    const { page, steps } = await place.visit();
     const heard = await listenTo(page);
     for (const attempt of ["first", "second"]) {
-      await enter({ Token: "no token" });
-      await click("Sign in");
-      await reads("That is not a token.");
+      await steps("enter Token = no token > click Sign in > reads That is not a token.");
       const hears = ["That is not a token. A token is one word, such as plant_0aB1…"];
       expect({ attempt, heard: await heard() }).toEqual({ attempt, heard: hears });
     }
@@ -136,7 +134,7 @@ describe("a screen reader tells, once each,", () => {
 });
 
 it("the focus is on the heading of an empty store, after a sign-in and when the Undo of its last plant has gone", async () => {
-  const { page, signIn, reads, sees, button } = await place.visit();
+  const { page, signIn, reads, button, steps } = await place.visit();
   const readsHeading = async () => {
     await reads("Nothing grows here yet");
     const focused = () => page.evaluate("document.activeElement.tagName");
@@ -145,21 +143,18 @@ it("the focus is on the heading of an empty store, after a sign-in and when the 
   await signIn();
   await readsHeading();
   await place.plant(["1,Acer,tree"]);
-  await page.reload();
-  await sees(["Acer"]);
+  await steps("reload > sees Acer");
   await button("Delete Acer").press("Enter");
   await button("Undo").focus();
   await readsHeading();
 });
 
 it("a row that comes or goes changes none below it: a screen reader drops what it is told where too much changes at once", async () => {
-  const { page, sees, click } = await place.open(["1,Acer,tree", "2,Rosa,herb", "3,Tilia,tree"]);
+  const { page, steps } = await place.open(["1,Acer,tree", "2,Rosa,herb", "3,Tilia,tree"]);
   await page.evaluate(`below = document.querySelectorAll("tbody tr")[2]`);
   const below = () => page.evaluate<string>(`below.isConnected + " " + below.querySelector(".plant-row-name").innerText`);
-  await click("Delete Rosa");
-  await sees(["Acer", "Tilia"]);
+  await steps("click Delete Rosa > sees Acer, Tilia");
   expect(await below()).toBe("true Tilia");
-  await click("Undo");
-  await sees(["Acer", "Rosa", "Tilia"]);
+  await steps("click Undo > sees Acer, Rosa, Tilia");
   expect(await below()).toBe("true Tilia");
 });

@@ -15,89 +15,70 @@ describe("signing in", () => {
   it("keeps the token only for this tab, hides it, and takes the next one after a wrong one", async () => {
     place.expectStatus(401);
     const visit = await place.visit();
-    const { page, signIn, field, address, reads, click } = visit;
+    const { page, signIn, field, address, reads, click, steps } = visit;
     await field("Token").fill("plant_wrong");
     const security = () => page.evaluate<string>("getComputedStyle(document.querySelector('input')).webkitTextSecurity");
     expect(await security()).toBe("disc");
     await click("Show");
     expect(await security()).toBe("none");
-    await click("Sign in");
-    await reads("The service does not accept this token: it is mistyped, has expired or was revoked.");
-    await field("Token").fill("two words");
-    await click("Sign in");
-    await reads("That is not a token");
+    await steps("click Sign in > reads The service does not accept this token: it is mistyped, has expired or was revoked.");
+    await steps("enter Token = two words > click Sign in > reads That is not a token");
     await signIn(`Authorization: Bearer ${place.service.token}\n`);
     await reads("Nothing grows here yet");
     // Nobody asked to stay signed in.
     expect(await kept(visit)).toEqual({ ...NOTHING, session: [place.service.token] });
     expect([address(), await page.getByText(/until \d/).count()]).toEqual(["/", 0]);
-    await page.reload();
-    await reads("Nothing grows here yet");
+    await steps("reload > reads Nothing grows here yet");
   });
 
   it("lasts beyond the tab if asked to, in all tabs, until you sign out in one of them, which forgets what is typed", async () => {
     const visit = await place.visit();
-    const { page, signIn, reads, field, enter, openTab, click } = visit;
+    const { page, signIn, reads, field, openTab, steps } = visit;
     await page.getByLabel("Stay signed in on this device").check();
     await reads("The browser keeps the token until you sign out, and anyone who uses it can do what you can.");
     await signIn();
-    await click("Add a plant");
-    await enter({ Name: "Acer" });
+    await steps("click Add a plant > enter Name = Acer");
     const other = await openTab();
-    await other.reads("Nothing grows here yet");
-    await other.choose("Sign out");
+    await other.steps("reads Nothing grows here yet > choose Sign out");
     await field("Token").waitFor();
     expect(await kept(visit)).toEqual(NOTHING);
-    await page.reload();
-    await field("Token").waitFor();
+    await steps("reload > has Token");
   });
 
   it("is needed again, with the reason, after the token was revoked, and goes on with view, dialog and what is typed", async () => {
     place.expectStatus(401);
     await place.plant(["1,Monstera deliciosa,tropical", "2,Ginkgo biloba,tree"]);
     const short = await place.makeToken(["plants:read", "plants:write"]);
-    const { page, signIn, field, reads, sees, paste, enter, dialog, address, click } = await place.open([], {
+    const { page, signIn, field, dialog, steps } = await place.open([], {
       path: "/?tag=tropical",
       token: short.token,
     });
-    await sees(["Monstera deliciosa"]);
-    await paste("id,name\n7,Tilia\n");
-    await reads("If you import now: 1 new.");
+    await steps("sees Monstera deliciosa > paste id,name\n7,Tilia\n > reads If you import now: 1 new.");
     await place.revoke(short);
     await place.put(1, { name: "Monstera", tag: "tropical" });
-    await click("Import 1 plant");
-    await reads("The service no longer accepts this token: it has expired or was revoked.");
+    await steps("click Import 1 plant > reads The service no longer accepts this token: it has expired or was revoked.");
     // Escape does not get past it.
     for (let times = 0; times < 3; times += 1) await page.keyboard.press("Escape");
     await signIn();
     await field("Token").waitFor({ state: "detached" });
-    await click("Continue");
-    await reads("1 plant added.");
+    await steps("click Continue > reads 1 plant added.");
     await dialog.getByRole("button", { name: "Done" }).click();
     // The list may have been old for hours.
-    await sees(["Monstera"]);
-    expect(address()).toBe("/?tag=tropical");
-    await click("Edit Monstera");
-    await enter({ Name: "Monstera adansonii" });
-    await click("Save");
-    await sees(["Monstera adansonii"]);
+    await steps("sees Monstera > at /?tag=tropical > click Edit Monstera > enter Name = Monstera adansonii > click Save");
+    await steps("sees Monstera adansonii");
   });
 
   it("can be undone while the service is too busy to say who is signed in, and goes on when it is not", async () => {
     place.expectStatus(503);
     const visit = await place.open();
-    const { page, reads, field, click } = visit;
+    const { page, reads, steps } = visit;
     await reads("Nothing grows here yet");
     await page.route("**/session", (route) => route.fulfill({ status: 503, json: { error: 50301, message: "" } }));
-    await page.reload();
-    await reads("The service cannot reach its store");
+    await steps("reload > reads The service cannot reach its store");
     await page.unrouteAll({ behavior: "ignoreErrors" });
-    await click("Try again");
-    await reads("Nothing grows here yet");
+    await steps("click Try again > reads Nothing grows here yet");
     await page.route("**/session", (route) => route.fulfill({ status: 503, json: { error: 50301, message: "" } }));
-    await page.reload();
-    await click("Sign out");
-    await field("Token").waitFor();
+    await steps("reload > click Sign out > has Token");
     // A mark, that this token is signed out.
     expect(await kept(visit)).toEqual({ ...NOTHING, local: 1 });
   });
@@ -145,17 +126,12 @@ describe("the page of a token", () => {
 
   it("that may only write adds and imports plants, and requests none", async () => {
     const visit = await visitWith(["plants:write"]);
-    const { page, button, enter, paste, reads, click } = visit;
+    const { page, button, reads, steps } = visit;
     await page.clock.install();
     await reads("It can add and import plants.");
     expect(await offered(visit)).toEqual(["Add", "Import"]);
-    await click("Add a plant");
-    await enter({ Name: "Monstera" });
-    await click("Save");
-    await reads("“Monstera” is saved.");
-    await paste("id,name\n2,Ginkgo\n");
-    await click("Import 1 plant");
-    await reads("1 plant added");
+    await steps("click Add a plant > enter Name = Monstera > click Save > reads “Monstera” is saved.");
+    await steps("paste id,name\n2,Ginkgo\n > click Import 1 plant > reads 1 plant added");
     // Tags are counted again six seconds after a change, for those who may see them.
     await page.clock.fastForward(7000);
     await button("Close").first().click();
@@ -165,10 +141,9 @@ describe("the page of a token", () => {
 
   it("that may only manage tokens begins with them, and offers nothing else", async () => {
     const visit = await visitWith(["admin"]);
-    const { reads, dialog, click } = visit;
+    const { dialog, click, steps } = visit;
     await dialog.locator("tbody tr").first().waitFor();
-    await click("Done");
-    await reads("It can create and revoke tokens.");
+    await steps("click Done > reads It can create and revoke tokens.");
     expect(await offered(visit)).toEqual(["Tokens"]);
     await click("Manage tokens");
     await dialog.locator("tbody tr").first().waitFor();

@@ -35,12 +35,11 @@ async function tellOfChange({ page }: Visit, other: Visit): Promise<void> {
 
 describe("on a slow connection", () => {
   it("a sign-out waits for a deletion for some seconds only", async () => {
-    const { page, field, choose, click, hold } = await place.open(ACER);
+    const { page, field, hold, steps } = await place.open(ACER);
     const deletion = await hold("POST", /^\/plants\/changes$/);
     await page.clock.install();
     await page.clock.pauseAt((await page.evaluate<number>("Date.now()")) + 1_000);
-    await click("Delete Acer");
-    await choose("Sign out");
+    await steps("click Delete Acer > choose Sign out");
     await deletion.came;
     await page.clock.fastForward(5_000);
     await field("Token").waitFor();
@@ -70,10 +69,8 @@ describe("on a slow connection", () => {
   });
 
   it("no one can go on with a plant as it was while what was typed is discarded", async () => {
-    const { page, click, field, enter, leaves, hold } = await place.open(ACER);
-    await click("Edit Acer");
-    await enter({ Name: "Acer rubrum" });
-    await page.keyboard.press("Escape");
+    const { click, field, hold, steps } = await place.open(ACER);
+    await steps("click Edit Acer > enter Name = Acer rubrum > press Escape");
     await place.put(7, { name: "Acer", tag: "theirs" });
     await click("Edit Acer");
     const read = await hold("GET", /^\/plants\/7$/);
@@ -81,9 +78,7 @@ describe("on a slow connection", () => {
     await read.came;
     expect(await field("Name").count()).toBe(0);
     read.release();
-    await enter({ Name: "Acer palmatum" });
-    await click("Save");
-    await leaves();
+    await steps("enter Name = Acer palmatum > click Save > leaves");
     expect(await place.stored()).toEqual([{ id: 7, name: "Acer palmatum", tag: "theirs" }]);
   });
 
@@ -153,10 +148,8 @@ describe("on a slow connection", () => {
   it("a token whose response is lost is in the list, or is told when its dialog is gone; one that is made after that is shown", async () => {
     place.expectStatus(0);
     const visit = await place.open();
-    const { page, choose, click, enter, typed, reads, leaves, dialog, fail, hold } = visit;
-    await choose("Tokens");
-    await click("New token");
-    await enter({ Name: "robot" });
+    const { click, enter, typed, reads, dialog, fail, hold, steps } = visit;
+    await steps("choose Tokens > click New token > enter Name = robot");
     const restore = await lose(visit, "**/tokens");
     await click("Create token");
     await reads(UNREACHED);
@@ -169,47 +162,37 @@ describe("on a slow connection", () => {
       await enter({ Name: "phone" });
       const restored = isLost ? await fail("**/tokens") : undefined;
       const making = await hold("POST", /^\/tokens$/);
-      await click("Create token");
-      await page.keyboard.press("Escape");
-      await leaves();
+      await steps("click Create token > press Escape > leaves");
       making.release();
       if (!isLost) break;
       await reads("The token “phone” may have been created: look at the list. The service cannot be reached");
       await restored?.();
-      await choose("Tokens");
-      await click("New token");
+      await steps("choose Tokens > click New token");
     }
     expect(await typed("The new token")).toMatch(/^plant_/);
-    await click("New token");
-    expect(await typed("Name")).toBe("");
+    await steps("click New token > empty Name");
   });
 
   it("what is being saved cannot be typed on, and is kept as it says if it is cancelled and fails", async () => {
     place.expectStatus(0);
-    const { page, click, enter, typed, reads, button, fail, hold } = await place.open(ACER);
-    await click("Edit Acer");
-    await enter({ Name: "Quercus" });
+    const { page, reads, fail, hold, steps } = await place.open(ACER);
+    await steps("click Edit Acer > enter Name = Quercus");
     const restore = await fail(/\/plants\/7$/);
     const saving = await hold("PUT", /^\/plants/);
     await page.keyboard.press("Enter");
     await saving.came;
-    await button("Saving…").waitFor();
-    await page.keyboard.type(" rubra");
-    expect(await typed("Name")).toBe("Quercus");
-    await click("Cancel");
+    await steps("offers Saving… > type  rubra > holds Name = Quercus > click Cancel");
     saving.release();
     await reads("Saving “Quercus” failed, and what you typed is kept.");
     await restore();
-    await click("Edit Acer");
-    expect(await typed("Name")).toBe("Quercus");
+    await steps("click Edit Acer > holds Name = Quercus");
   });
 
   it("a plant is stored once, though responses were lost, the page was loaded again, and its name was corrected twice", async () => {
     place.expectStatus(0);
     const visit = await place.open();
-    const { page, click, enter, reads, leaves } = visit;
-    await click("Add a plant");
-    await enter({ Name: "Ginko" });
+    const { page, click, enter, reads, steps } = visit;
+    await steps("click Add a plant > enter Name = Ginko");
     const created = Promise.withResolvers<unknown>();
     await page.route("**/plants", (route) => void route.fetch().then(created.resolve));
     await click("Save");
@@ -222,9 +205,7 @@ describe("on a slow connection", () => {
     await click("Save");
     await reads(UNREACHED);
     await restore();
-    await enter({ Name: "Ginkgo biloba" });
-    await click("Save");
-    await leaves();
+    await steps("enter Name = Ginkgo biloba > click Save > leaves");
     expect((await place.stored()).map(({ name }) => name)).toEqual(["Ginkgo biloba"]);
   });
 });

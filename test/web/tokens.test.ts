@@ -14,10 +14,9 @@ async function open(): Promise<Visit> {
 
 describe("tokens", () => {
   it("are created with chosen scopes and an end, shown once, copied, kept from Escape and Back, and revoked", async () => {
-    const { page, enter, reads, dialog, choose, click, typed } = await open();
+    const { page, reads, dialog, click, typed, steps } = await open();
     const rows = dialog.locator("tbody tr");
-    await click("New token");
-    await enter({ Name: "Anna's phone", "Days until it expires": "30" });
+    await steps("click New token > enter Name = Anna's phone > enter Days until it expires = 30");
     await page.getByLabel("add, change, delete and import plants").uncheck();
     await click("Create token");
     const secret = await typed("The new token");
@@ -26,16 +25,14 @@ describe("tokens", () => {
     await page.goBack();
     await page.waitForURL(/#tokens$/);
     expect(await typed("The new token")).toBe(secret);
-    await click("Copy");
-    await reads("Copied.");
+    await steps("click Copy > reads Copied.");
     await page.waitForFunction(`navigator.clipboard.readText().then((text) => text === "${secret}")`);
     await rows.getByText("Anna's phone").waitFor();
     expect(await rows.last().innerText()).toMatch(/Anna's phone\s*plants:read\s*[A-Z][\s\S]*valid until [A-Z][a-z]+ \d+, \d{4}/);
     const ask = async (method: string) =>
       (await fetch(`${place.service.url}/plants/1`, { method, headers: { authorization: `Bearer ${secret}` } })).status;
     expect([await ask("GET"), await ask("DELETE")]).toEqual([404, 403]);
-    await click("Done");
-    await choose("Tokens");
+    await steps("click Done > choose Tokens");
     await rows.first().waitFor();
     expect(await dialog.getByText(secret).count()).toBe(0);
     await click("Revoke Anna's phone", "Revoke for good? Anna's phone");
@@ -67,7 +64,7 @@ describe("tokens", () => {
   it("are not revoked without an answer, however the button was pressed, nor by two quick presses of a key", async () => {
     const names = ["Anna", "Ben", "Carl"];
     for (const name of names) await place.makeToken(["plants:read"], 30, name);
-    const { page, button, dialog } = await open();
+    const { page, button, dialog, steps } = await open();
     const sent: string[] = [];
     page.on("request", (request) => sent.push(request.method()));
     for (const [at, { press }] of presses.entries()) {
@@ -84,10 +81,7 @@ describe("tokens", () => {
       await button("Revoke for good? Anna").waitFor({ state: "detached" });
     }
     expect(sent).not.toContain("DELETE");
-    await page.keyboard.press("Space");
-    await button("Revoke for good? Anna").waitFor();
-    await page.keyboard.press("Tab");
-    await page.keyboard.press("Space");
+    await steps("press Space > offers Revoke for good? Anna > press Tab > press Space");
     await dialog.getByText(/^revoked/).waitFor();
   });
 });

@@ -21,13 +21,11 @@ async function open(rows: readonly string[], script = ""): Promise<Visit> {
 
 it("a page whose script another version of the service does not have says what to do, and is there after that", async () => {
   place.expectStatus(404);
-  const { page, field, reads, fail } = await place.visit();
+  const { fail, steps } = await place.visit();
   const restore = await fail(/\/assets\/index-\w+\.js$/, 404);
-  await page.reload();
-  await reads("If this stays, reload it.");
+  await steps("reload > reads If this stays, reload it.");
   await restore();
-  await page.reload();
-  await field("Token").waitFor();
+  await steps("reload > has Token");
 });
 
 describe("an old browser", () => {
@@ -94,12 +92,10 @@ it("the arrow down chooses a word where words are composed, and goes to the plan
 });
 
 it("an extension that marks words leaves each row with its plant, and the seconds in which a deletion can be undone", async () => {
-  const { page, rows, enter, sees, reads, click } = await place.open(rowsOf(300, (id) => `tag ${id}`));
+  const { page, rows, reads, click, steps } = await place.open(rowsOf(300, (id) => `tag ${id}`));
   await page.evaluate(MARK_WORDS);
   expect(await rows.locator("mark").count()).toBeGreaterThan(10);
-  await enter({ "Search names": "250" });
-  await sees(["Plant 250"]);
-  await enter({ "Search names": "" });
+  await steps("enter Search names = 250 > sees Plant 250 > enter Search names = ");
   await reads(/^300 plants\.$/);
   await page.evaluate("scrollTo(0, 6000)");
   await rows.getByText("Plant 130", { exact: true }).waitFor();
@@ -134,28 +130,22 @@ const MARK_WORDS = `(() => {
 
 it("something else in the place of the service is not taken for the sample file", async () => {
   place.expectStatus(503);
-  const { page, reads, dialog, click } = await place.open();
+  const { page, dialog, steps } = await place.open();
   for (const answer of [{ status: 503 }, { status: 200, contentType: "text/html" }]) {
     await page.route("**/sample.csv", (route) => route.fulfill({ ...answer, body: "<p>\nPlease sign in\n" }));
-    await click("Try thirty real plants");
-    await reads("The file could not be loaded: try again.");
+    await steps("click Try thirty real plants > reads The file could not be loaded: try again.");
     expect(await dialog.count()).toBe(0);
     await page.unrouteAll({ behavior: "ignoreErrors" });
   }
-  await click("Try thirty real plants");
-  await reads("sample.csv is CSV with 30 plants.");
+  await steps("click Try thirty real plants > reads sample.csv is CSV with 30 plants.");
 });
 
 it("what is stored is shown in a browser that translates pages, as it leaves this one alone", async () => {
-  const { page, sees, field, click } = await open(["1,Monstera,tropical", "2,Ginkgo,tree"]);
+  const { page, sees, steps } = await open(["1,Monstera,tropical", "2,Ginkgo,tree"]);
   await sees(["Monstera", "Ginkgo"]);
   await page.evaluate(TRANSLATE_PAGE);
-  await field("Search names").fill("gink");
-  await sees(["Ginkgo"]);
-  await click("Edit Ginkgo");
-  await field("Name").fill("Ginkgo biloba");
-  await click("Save");
-  await sees(["Ginkgo biloba"]);
+  await steps("enter Search names = gink > sees Ginkgo > click Edit Ginkgo > enter Name = Ginkgo biloba > click Save");
+  await steps("sees Ginkgo biloba");
 });
 
 /** As the translation of Chromium does: an element with a new text comes in the place of each text that may be translated. */
@@ -234,18 +224,11 @@ for (const [what, script] of [
   ["has no room for what pages keep", "Storage.prototype.setItem = () => { throw new DOMException('It is full.', 'QuotaExceededError'); }"],
 ] as const)
   it(`the page works in a browser that ${what}: a sign-in, a renaming, what is typed, and an undo`, async () => {
-    const { page, field, reads, click, typed } = await open(rowsOf(5), script);
-    await click("Add plant");
-    await field("Name").fill("Quercus");
-    await page.keyboard.press("Escape");
-    await click("Add plant");
-    expect(await typed("Name")).toBe("Quercus");
+    const { click, steps } = await open(rowsOf(5), script);
+    await steps("click Add plant > enter Name = Quercus > press Escape > click Add plant > holds Name = Quercus");
     await click("Cancel", /^tree/, "Rename this tag…");
-    await field("Tag").fill("herb");
-    await click("Rename everywhere");
-    await reads("Set the tag of 5 plants to “herb”.");
-    await click("Undo");
-    await reads("Restored 5 plants.");
+    await steps("enter Tag = herb > click Rename everywhere > reads Set the tag of 5 plants to “herb”.");
+    await steps("click Undo > reads Restored 5 plants.");
   });
 
 it("numbers and days are in the reader's language and time", async () => {

@@ -147,52 +147,32 @@ describe("a plant that is saved", () => {
   });
   afterAll(() => service.stop());
 
-  /** The service makes the change, or it never comes there. */
-  function losing(isMade: boolean): Client {
-    return {
-      ...client,
-      async put(...given) {
-        if (isMade) await client.put(...given);
-        throw new ConnectionError({ message: "Lost.", isRepeatable: true });
-      },
-    };
-  }
-
-  it("is saved if it is as wanted, though the answer was lost", async () => {
-    await client.create(plantOf(1, "Acer"));
-    const seen = await client.find(1n);
-    expect(await savePlant(losing(true), plantOf(1, "Mine"), seen)).toEqual({ kind: "saved", plant: plantOf(1, "Mine") });
-  });
-
-  it("takes no place that somebody else has taken, if it is a new one", async () => {
-    await client.create(plantOf(3, "Theirs"));
-    expect(await savePlant(client, plantOf(3, "Mine"), undefined)).toMatchObject({
-      kind: "conflict",
-      theirs: { plant: { name: "Theirs" } },
+  const lost = () => Promise.reject(new ConnectionError({ message: "Lost.", isRepeatable: true }));
+  /** How a client fails: the answer is lost, the change never comes to the service, or a proxy makes tags weak. */
+  const FAULTS: Readonly<Record<string, (sound: Client) => Partial<Client>>> = {
+    answer: ({ put }) => ({ put: (...given) => put(...given).then(lost) }),
+    change: () => ({ put: lost }),
+    tag: ({ find }) => ({ find: (...given) => find(...given).then((found) => found && { ...found, etag: `W/${found.etag}` }) }),
+    none: () => ({}),
+  };
+  const MINE = { kind: "saved", plant: { name: "Mine" } };
+  const THEIRS = { kind: "conflict", theirs: { plant: { name: "Theirs" } } };
+  const UNREACHED = "The service cannot be reached: check the connection, then try again.";
+  const ALTERED = "Something on the way to the service alters what is sent: tell its operator.";
+  for (const [id, what, fault, isNew, isTheirs, result] of [
+    [1, "is saved if it is as wanted, though the answer was lost", "answer", false, false, MINE],
+    [2, "takes no place that somebody else has taken, if it is a new one", "none", true, true, THEIRS],
+    [3, "is not saved if it is as it was", "change", false, false, UNREACHED],
+    [4, "is theirs if it is neither", "change", false, true, THEIRS],
+    [5, "is not saved behind a proxy that makes tags weak, and conflicts with none", "tag", false, false, ALTERED],
+  ] as const)
+    it(what, async () => {
+      const faulty = { ...client, ...FAULTS[fault]!(client) };
+      await client.create(plantOf(id, isNew ? "Theirs" : "Acer"));
+      const seen = isNew ? undefined : await faulty.find(BigInt(id));
+      if (isTheirs) await client.put(plantOf(id, "Theirs"), {});
+      const saving = savePlant(faulty, plantOf(id, "Mine"), seen);
+      if (typeof result === "string") expect(modules.failureText(await rejectionOf(saving))).toBe(result);
+      else expect(await saving).toMatchObject(result);
     });
-  });
-
-  it("is not saved behind a proxy that makes tags weak, which is said, and shows no conflict of two equal plants", async () => {
-    await client.put(plantOf(4, "Acer"), {});
-    const weak: Client = {
-      ...client,
-      find: async (...given) => {
-        const found = await client.find(...given);
-        return found && { ...found, etag: `W/${found.etag}` };
-      },
-    };
-    const refusal = await rejectionOf(savePlant(weak, plantOf(4, "Mine"), await weak.find(4n)));
-    expect(modules.failureText(refusal)).toBe("Something on the way to the service alters what is sent: tell its operator.");
-  });
-
-  it("is not saved if it is as it was, and theirs if it is neither", async () => {
-    await client.create(plantOf(2, "Acer"));
-    const seen = await client.find(2n);
-    expect(await rejectionOf(savePlant(losing(false), plantOf(2, "Mine"), seen))).toBeInstanceOf(ConnectionError);
-    await client.put(plantOf(2, "Theirs"), {});
-    expect(await savePlant(losing(false), plantOf(2, "Mine"), seen)).toMatchObject({
-      kind: "conflict",
-      theirs: { plant: { name: "Theirs" } },
-    });
-  });
 });

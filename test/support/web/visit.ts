@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { expect } from "bun:test";
 import type { Locator, Page, Request } from "playwright-core";
 import { until, waitMsMax } from "../until.ts";
 
@@ -13,6 +14,38 @@ const NAMES = `Array.from(document.querySelectorAll("table.plant-table tbody tr 
 export function asks(method: string, path: RegExp): (request: Request) => boolean {
   return (request) => request.method() === method && path.test(new URL(request.url()).pathname + new URL(request.url()).search);
 }
+
+/** What a step does with its words. */
+const STEPS: Readonly<Record<string, (visit: Visit, words: string) => Promise<unknown>>> = {
+  click: ({ click }, name) => click(name),
+  /** A button of which this is the beginning, such as that of a tag and how many plants it has. */
+  filter: ({ click }, tag) => click(new RegExp(`^${tag}`)),
+  select: ({ box }, name) => box(name).click(),
+  tag: ({ setTag }, tag) => setTag(tag),
+  enter({ enter }, words) {
+    const [label = "", ...text] = words.split(" = ");
+    return enter({ [label]: text.join(" = ") });
+  },
+  type: ({ page }, text) => page.keyboard.type(text),
+  press: ({ page }, key) => page.keyboard.press(key),
+  choose: ({ choose }, item) => choose(item),
+  paste: ({ paste }, rows) => paste(rows),
+  back: ({ page }) => page.goBack(),
+  reload: ({ page }) => page.reload(),
+  /** Waits until it is there: a text, these plants alone, a field, a button, no dialog. */
+  reads: ({ reads }, text) => reads(text),
+  sees: ({ sees }, names) => sees(names.split(", ")),
+  has: ({ field }, label) => field(label).waitFor(),
+  offers: ({ button }, name) => button(name).waitFor(),
+  leaves: ({ leaves }) => leaves(),
+  /** Expects this text in a field, or none, or this address. */
+  async holds({ typed }, words) {
+    const [label = "", text = ""] = words.split(" = ");
+    expect([label, await typed(label)]).toEqual([label, text]);
+  },
+  empty: async ({ typed }, label) => expect([label, await typed(label)]).toEqual([label, ""]),
+  at: async ({ address }, path) => expect(address()).toBe(path),
+};
 
 /** A user of the page. All that it can do may be taken from it: `const { click, reads } = visit`. */
 export class Visit {
@@ -39,6 +72,14 @@ export class Visit {
   /** Clicks these buttons, one after the other; of those that a pattern matches, the first. */
   readonly click = async (...names: readonly Name[]): Promise<void> => {
     for (const name of names) await (typeof name === "string" ? this.button(name) : this.button(name).first()).click();
+  };
+
+  /** Takes steps of STEPS one after the other: "click Add plant > enter Name = Acer > press Enter > reads “Acer” is saved." */
+  readonly steps = async (script: string): Promise<void> => {
+    for (const step of script.split(" > ")) {
+      const [verb = ""] = step.split(" ", 1);
+      await STEPS[verb]!(this, step.slice(verb.length + 1));
+    }
   };
 
   readonly field = (label: string): Locator => this.page.getByLabel(label, { exact: true });
