@@ -21,8 +21,7 @@ export type Authenticator = ReturnType<typeof createAuthenticator>;
 
 /** Finds out who is asking. `authorize` decides what they may do. */
 export function createAuthenticator({ tokens, freshMs, cacheMax, now }: AuthenticatorOptions) {
-  // The key is the raw header: parsing and hashing it for every request would cost more than everything else here.
-  const remembered = new Map<string, Remembered>();
+  const remembered = createMemory(cacheMax);
   // Concurrent requests with the same token share one look-up.
   const asked = new Map<string, Promise<Token | undefined>>();
 
@@ -39,17 +38,8 @@ export function createAuthenticator({ tokens, freshMs, cacheMax, now }: Authenti
     // The age counts from the start of the look-up: a slow store may return what was true before a revocation.
     const at = now();
     const token = await tokens.find(hashToken(credentials));
-    if (authorization && authorization.length <= CACHED_LENGTH_MAX) remember(authorization, { token, at });
+    if (authorization && authorization.length <= CACHED_LENGTH_MAX) remembered.keep(authorization, { token, at });
     return token;
-  }
-
-  function remember(authorization: string, found: Remembered): void {
-    remembered.delete(authorization);
-    for (const oldest of remembered.keys()) {
-      if (remembered.size < cacheMax) break;
-      remembered.delete(oldest);
-    }
-    remembered.set(authorization, found);
   }
 
   return {
@@ -59,7 +49,7 @@ export function createAuthenticator({ tokens, freshMs, cacheMax, now }: Authenti
      */
     authenticate(authorization: string | null): Token | Promise<Token> {
       const time = now();
-      const known = authorization === null ? undefined : remembered.get(authorization);
+      const known = remembered.find(authorization);
       // If the clock was set back, an age is negative: do not trust that entry either.
       if (known && Math.abs(time - known.at) < freshMs) return expectValid(known.token, time);
       return findOnce(authorization).then((token) => expectValid(token, now()));
@@ -70,11 +60,27 @@ export function createAuthenticator({ tokens, freshMs, cacheMax, now }: Authenti
      * the token as last seen.
      */
     async confirm(authorization: string | null, token: Token): Promise<void> {
-      const known = authorization === null ? undefined : remembered.get(authorization);
+      const known = remembered.find(authorization);
       const isFresh = known && Math.abs(now() - known.at) < freshMs;
       const found = isFresh ? known.token : await findOnce(authorization).catch(() => token);
       // Do not read the rest of the request.
       if (!found || !isValid(found, now())) throw invalidToken(found, { connection: "close" });
+    },
+  };
+}
+
+/** The last look-ups, by the raw header: parsing and hashing it for every request would cost more than everything else here. */
+function createMemory(max: number) {
+  const remembered = new Map<string, Remembered>();
+  return {
+    find: (authorization: string | null) => (authorization === null ? undefined : remembered.get(authorization)),
+    keep(authorization: string, found: Remembered): void {
+      remembered.delete(authorization);
+      for (const oldest of remembered.keys()) {
+        if (remembered.size < max) break;
+        remembered.delete(oldest);
+      }
+      remembered.set(authorization, found);
     },
   };
 }

@@ -84,11 +84,15 @@ async function* unpack(pieces: Bytes): AsyncGenerator<Uint8Array, void, void> {
     await pumped;
     if (failure || packed - unpacking.bytesWritten > zeros) throw new PlantStoreError("malformed_gzip");
   } catch (thrown) {
-    throw failure ? failure.thrown : new PlantStoreError("malformed_gzip", { cause: thrown });
+    throw failure ? failure.thrown : toMalformed(thrown);
   } finally {
     isLeft = true;
     unpacking.destroy();
   }
+}
+
+function toMalformed(thrown: unknown): PlantStoreError {
+  return thrown instanceof PlantStoreError ? thrown : new PlantStoreError("malformed_gzip", { cause: thrown });
 }
 
 /** How many zeros are at the end, with those before this piece. A loop, as a call for each byte takes fifteen times as long, and megabytes of them arrive in one turn of the event loop. */
