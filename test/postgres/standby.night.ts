@@ -104,7 +104,7 @@ const READS = ["/plants/1", "/plants", "/plants?q=aloe", "/tags"];
 
 /** No bug: no cancel reaches its server, as when there are several poolers behind one address. */
 const LOSE_CANCELS: PlantedBug = {
-  file: "src/store/postgres/engine/cancel.ts",
+  file: "src/store/postgres/engine/left-behind.ts",
   from: "else wire.connect(port, host);",
   to: "else { clearTimeout(timer); resolve(true); }",
 };

@@ -34,8 +34,8 @@ const LOGGED_CHECKPOINTS = [
   { file: "src/store/sqlite/engine/requirements.ts", from: "const WAL_PAGES_MAX = 4000;", to: "const WAL_PAGES_MAX = 600;" },
   {
     file: "src/store/sqlite/engine/health.ts",
-    from: 'const isDone = await thread.call("checkpoint");',
-    to: 'log.info("checkpoint_begins"); const isDone = await thread.call("checkpoint"); log.info("checkpoint_done");',
+    from: 'outcome = (await thread.call("checkpoint")) ? "done" : "blocked";',
+    to: 'log.info("checkpoint_begins"); outcome = (await thread.call("checkpoint")) ? "done" : "blocked"; log.info("checkpoint_done");',
   },
 ];
 
