@@ -25,7 +25,7 @@ const random = openRandom(seedOf("kill -9 of commands"));
 /** A service with plants, and with more that arrive meanwhile, of which there are few, to leave time for the commands. */
 async function openFlooded() {
   const service = await startService({ flags: PATIENT });
-  expect(await importPlants(service, { data: service.data, ids: IDS })).toMatchObject({ created: IDS.length, refused: 0 });
+  expect(await importPlants(service, IDS)).toMatchObject({ created: IDS.length, refused: 0 });
   return { ...service, flood: startFlood({ ...service, clients: 4, firstId: BigInt(IDS.length + 1) }) };
 }
 

@@ -36,7 +36,7 @@ const SENT = { attempted: IDS, answered: IDS };
 beforeAll(async () => {
   const { service, readyMs } = await startTimed(full);
   startMs = readyMs;
-  expect(await importPlants(service, { data: full, ids: IDS })).toMatchObject({ created: IDS.length, refused: 0 });
+  expect(await importPlants(service, IDS)).toMatchObject({ created: IDS.length, refused: 0 });
   await service.end("SIGKILL");
 });
 

@@ -144,7 +144,7 @@ it("kill -9 in the middle of an import leaves only whole plants of the file, and
   let stored = 0;
   for (let cycle = 0; cycle < cycles; cycle += 1) {
     const service = await startService({ data, flags: PATIENT });
-    const importing = importPlants(service, { data, ids: IDS }).catch(() => undefined);
+    const importing = importPlants(service, IDS).catch(() => undefined);
     if (cycle === 0) await until("Some are stored", () => countPlants(data) > 0);
     await sleepBetween(0, 400);
     await service.end("SIGKILL");
@@ -156,7 +156,7 @@ it("kill -9 in the middle of an import leaves only whole plants of the file, and
   }
   expect(stored).toBeGreaterThan(0);
   const service = await startService({ data, flags: PATIENT });
-  const { read, created, unchanged, refused } = await importPlants(service, { data, ids: IDS });
+  const { read, created, unchanged, refused } = await importPlants(service, IDS);
   await service.end("SIGKILL");
   expect({ read, all: created! + unchanged!, refused }).toEqual({ read: IDS.length, all: IDS.length, refused: 0 });
   expect(unchanged).toBeGreaterThanOrEqual(stored);

@@ -9,7 +9,9 @@ import type { Proxy } from "../support/postgres/proxy.ts";
 import { serveOn } from "../support/postgres/store.ts";
 import { seedOf } from "../support/random.ts";
 import { inForm, tell } from "../support/run-form.ts";
-import { killServices } from "../support/service-process.ts";
+import { askAs, killServices } from "../support/service-process.ts";
+import type { Service } from "../support/service-process.ts";
+import { until } from "../support/until.ts";
 
 const CLIENTS = 24;
 const FAULT_SECONDS = inForm(6, 60);
@@ -80,18 +82,14 @@ it(`random faults between the service and PostgreSQL lose nothing that was answe
 });
 
 /** Waits until every service has answered a create with 200; returns how long that took, by a patient clock. */
-async function waitUntilBack(urls: readonly string[], token: string): Promise<number> {
-  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+async function waitUntilBack(services: readonly Service[], token: string): Promise<number> {
   const clock = startPatientClock();
-  for (const [at, url] of urls.entries()) {
-    for (;;) {
-      const response = await fetch(`${url}/plants`, { method: "POST", body: `{"id":-${at + 1},"name":"back"}`, headers });
-      await response.arrayBuffer();
-      if (response.status === 200) break;
-      expect(response.status).toBe(503);
-      await Bun.sleep(10);
-    }
-  }
+  for (const [at, service] of services.entries())
+    await until("It is back", async () => {
+      const status = await askAs(token, service).statusOf("POST", "/plants", `{"id":-${at + 1},"name":"back"}`);
+      expect([200, 503]).toContain(status);
+      return status === 200;
+    });
   return clock.ms();
 }
 
@@ -111,7 +109,7 @@ it(`three services lose nothing that was answered when the primary is killed and
     // In a short outage, every commit that was answered too early may be retried until it succeeds.
     if (round > 0) await Bun.sleep(3 * PATIENCE_MS);
     await standby.promote();
-    const backMs = await waitUntilBack(urls, token);
+    const backMs = await waitUntilBack(services, token);
     primary = standby;
     standby = await primary.addStandby();
     fronts[round % 2]!.pointAt(standby);

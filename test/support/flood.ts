@@ -1,4 +1,4 @@
-import { readToken } from "./service.ts";
+import type { Service } from "./service-process.ts";
 
 /** Every plant of a flood follows from its id, so a stored one can be checked. */
 type FloodPlant = Readonly<{ id: bigint; name: string; tag: string }>;
@@ -30,14 +30,9 @@ export function plantOf(id: bigint): FloodPlant {
 }
 
 /** Sends plants as one file and resolves with the summary. */
-export async function importPlants(
-  { url }: { url: string },
-  { data, ids }: { data: string; ids: readonly bigint[] },
-): Promise<Record<string, number>> {
-  const headers = { authorization: `Bearer ${await readToken(data)}`, "content-type": "application/x-ndjson" };
+export async function importPlants({ ask }: Pick<Service, "ask">, ids: readonly bigint[]): Promise<Record<string, number>> {
   const body = ids.map((id) => `${toJson(plantOf(id))}\n`).join("");
-  const response = await fetch(`${url}/plants/import`, { method: "POST", headers, body });
-  return (await response.json()) as Record<string, number>;
+  return (await (await ask("POST", "/plants/import", body, "application/x-ndjson")).json()) as Record<string, number>;
 }
 
 /** Names and tags here need no escapes, and JSON.stringify does not support bigint. */

@@ -22,14 +22,14 @@ export async function openGarden({ engine }: Engine, plants: number) {
 
 /** Fills the store of a service with plants and five tokens, and returns these. `data`: where its first token is. */
 export async function fillGarden(service: Pick<Service, "url">, { data, plants }: { data: string; plants: number }) {
-  const { ask } = askAs(await readToken(data), service);
+  const first = askAs(await readToken(data), service);
   const step = 100_000;
   for (let from = 0; from < plants; from += step) {
     const ids = Array.from({ length: Math.min(step, plants - from) }, (_, at) => BigInt(from + at + 1));
-    expect(await importPlants(service, { data, ids })).toMatchObject({ created: ids.length });
+    expect(await importPlants(first, ids)).toMatchObject({ created: ids.length });
   }
   async function make(name: string, scopes: readonly string[], days?: number): Promise<{ token: string; id: string }> {
-    const response = await ask("POST", "/tokens", JSON.stringify({ name, scopes, days }));
+    const response = await first.ask("POST", "/tokens", JSON.stringify({ name, scopes, days }));
     expect(response.status).toBe(200);
     return (await response.json()) as { token: string; id: string };
   }
@@ -38,7 +38,7 @@ export async function fillGarden(service: Pick<Service, "url">, { data, plants }
   const writer = await make("writer", ["plants:write"], 30);
   const revoked = await make("revoked", ["plants:read"]);
   const expired = await make("expired", ["plants:read"], 1e-9);
-  expect((await ask("DELETE", `/tokens/${revoked.id}`)).status).toBe(204);
+  expect(await first.statusOf("DELETE", `/tokens/${revoked.id}`)).toBe(204);
   return { admin: admin.token, reader: reader.token, writer: writer.token, revoked: revoked.token, expired: expired.token };
 }
 

@@ -3,7 +3,7 @@ import { CATALOGUE } from "../../../contract/generated/error-catalogue.ts";
 import { PlantStoreError } from "../../../src/domain/errors.ts";
 import type { ErrorCode } from "../../../src/domain/errors.ts";
 import type { Engine } from "../engines.ts";
-import { openWire } from "../raw-http.ts";
+import { openWire, toRequest } from "../raw-http.ts";
 import { startTestService } from "../service.ts";
 import type { Input } from "./growth.ts";
 
@@ -154,8 +154,8 @@ export async function openRequests({ openFlags }: Engine): Promise<Readonly<{ in
   async function send({ line, fields = [], body }: Request): Promise<void> {
     const bytes = Buffer.from(body ?? "");
     const length = body === undefined ? [] : [`Content-Length: ${bytes.length}`];
-    const head = [`${line} HTTP/1.1`, "Host: plants", `Authorization: Bearer ${token}`, ...length, ...fields].join("\r\n");
-    const outcome = await wire.send(Buffer.concat([Buffer.from(`${head}\r\n\r\n`, "latin1"), bytes]));
+    const head = toRequest(line, { token, fields: [...length, ...fields] });
+    const outcome = await wire.send(Buffer.concat([Buffer.from(head, "latin1"), bytes]));
     if (typeof outcome === "string") throw new Error(`The request was ${outcome}.`);
     const answer = outcome.body.toString();
     if (outcome.status >= 400) {
