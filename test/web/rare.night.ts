@@ -96,7 +96,6 @@ for (const width of [1280, 360])
 describe("the position in the list", () => {
   const MANY = rowsOf(3_000, (id) => (id % 2 === 0 ? "even" : "odd"));
   const scrollTo = (row: number) => `scrollTo(0, ${row} * document.querySelector("tbody tr").offsetHeight)`;
-  const isRead = ({ page }: Visit) => page.locator('section[aria-busy="false"]').waitFor();
 
   /** The first row in the middle of the window. */
   const rowInSight = ({ page }: Visit) =>
@@ -191,7 +190,7 @@ describe("the position in the list", () => {
     await reads("Deleted 300 plants.");
     const before = await goDown(visit, 2_000);
     await steps("click Undo > reads Restored 300 plants.");
-    await isRead(visit);
+    await page.locator('section[aria-busy="false"]').waitFor();
     await expectInSight(visit, before);
   });
 });

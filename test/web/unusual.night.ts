@@ -1,4 +1,4 @@
-import { describe, expect, it } from "bun:test";
+import { expect, it } from "bun:test";
 import { until } from "../support/until.ts";
 import { rowsOf } from "../support/web/garden.ts";
 import { usePlace } from "../support/web/place.ts";
@@ -28,29 +28,23 @@ it("a page whose script another version of the service does not have says what t
   await steps("reload > has Token");
 });
 
-describe("an old browser", () => {
-  it("says that it is too old, and one that is not says so at no time", async () => {
-    const { page, field } = await place.visit();
-    await field("Token").waitFor();
-    const text = page.getByText("This page needs JavaScript, and a browser of 2024 or later.");
-    expect(await text.count()).toBe(0);
-    await page.addInitScript("delete AbortSignal.any");
-    await page.reload();
-    await text.filter({ visible: true }).waitFor();
-    expect(await field("Token").count()).toBe(0);
-  });
+it("an old browser, and one without JavaScript, say that they are, and one that is not says so at no time", async () => {
+  const { page, field, reads } = await place.visit();
+  await field("Token").waitFor();
+  expect(await page.getByText("This page needs JavaScript").count()).toBe(0);
+  await page.addInitScript("delete AbortSignal.any");
+  await page.reload();
+  await reads("This page needs JavaScript, and a browser of 2024 or later.");
+  expect(await field("Token").count()).toBe(0);
+  const without = await place.visit("/", { javaScriptEnabled: false });
+  await without.reads("This page needs JavaScript");
+});
 
-  it("without JavaScript says that the page needs it", async () => {
-    const { reads } = await place.visit("/", { javaScriptEnabled: false });
-    await reads("This page needs JavaScript");
-  });
-
-  it("that would round an id says so", async () => {
-    const rounds = "const { parse } = JSON; JSON.parse = (text, revive) => parse(text, revive && ((name, value) => revive(name, value)));";
-    await place.plant(["9007199254740993,Monstera,"]);
-    const { reads } = await open([], rounds);
-    await reads("This browser rounds ids past 2^53: use a newer one.");
-  });
+it("a browser that would round an id says so", async () => {
+  const rounds = "const { parse } = JSON; JSON.parse = (text, revive) => parse(text, revive && ((name, value) => revive(name, value)));";
+  await place.plant(["9007199254740993,Monstera,"]);
+  const { reads } = await open([], rounds);
+  await reads("This browser rounds ids past 2^53: use a newer one.");
 });
 
 it("a range of rows is selected by the keyboard though Shift is released first, and by no click of a screen reader after it", async () => {
