@@ -8,7 +8,6 @@ import type { Store } from "../store/store.ts";
 
 type Measured = Readonly<{
   server: HttpServer;
-  /** The long requests that are running, by their kind. */
   running: Readonly<Record<"import" | "export" | "bulk", FairShares>>;
   store: Store;
   /** The data folder. */

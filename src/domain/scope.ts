@@ -1,4 +1,3 @@
-/** What a token may do. */
 export const SCOPES = ["plants:read", "plants:write", "admin"] as const;
 
 export type Scope = (typeof SCOPES)[number];

@@ -34,7 +34,6 @@ type AppOptions = CompletionOptions &
     /** Largest request body that is not streamed. */
     bodyBytesMax: number;
     admission: Admission;
-    /** The origins of other pages that may use the service, as browsers send them. */
     origins: readonly string[];
   }>;
 
@@ -73,7 +72,6 @@ export class App {
     return tracer && exchange.trace ? tracer.run(exchange.trace, answer) : answer();
   };
 
-  /** The response to input that is not a valid request. */
   readonly refuse = (error: PlantStoreError): HttpResponse => this.#completion.refuse(error);
 
   async #answerLogged(exchange: Exchange): Promise<HttpResponse> {

@@ -101,7 +101,6 @@ export class Connection {
     this.#input.holdBack();
   }
 
-  /** There is room to write again. */
   drain(): void {
     this.#output.drain();
   }
@@ -112,7 +111,6 @@ export class Connection {
     if (this.#phase !== "request" && !this.#turns.isYielding()) this.#options.wire.end();
   }
 
-  /** The connection is gone. */
   close(): void {
     if (this.#phase === "closed") return;
     this.#phase = "closed";
