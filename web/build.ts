@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import type { BunPlugin } from "bun";
 import { CATALOGUE } from "../contract/generated/error-catalogue.ts";
 import type { ErrorCode } from "../src/domain/errors.ts";
@@ -89,15 +89,12 @@ const FEW_ERRORS: BunPlugin = {
   },
 };
 
-/** In small blocks, which suit files of this size. */
-const BROTLI = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY, [constants.BROTLI_PARAM_LGBLOCK]: 16 };
-
 function compress(folder: string): void {
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile() || !COMPRESSIBLE.includes(extname(entry.name))) continue;
     const path = join(entry.parentPath, entry.name);
     const bytes = readFileSync(path);
-    writeFileSync(`${path}.br`, brotliCompressSync(bytes, { params: BROTLI }));
+    writeFileSync(`${path}.br`, brotliCompressSync(bytes));
     writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }));
   }
 }

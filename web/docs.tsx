@@ -1,5 +1,5 @@
 import { render } from "preact";
-import { createSession } from "./session.ts";
+import { PageSession } from "./session.ts";
 import { canKeepDigits, parseExact } from "./docs/digits.ts";
 import { toReference } from "./docs/document.ts";
 import { ReferencePage } from "./docs/reference-page.tsx";
@@ -11,7 +11,7 @@ async function start(): Promise<void> {
   const response = await fetch(new URL("./openapi.json", document.baseURI));
   if (!response.ok) throw new Error(`The contract cannot be read (${response.status}): load the page again.`);
   const reference = toReference(parseExact(await response.text()));
-  render(<ReferencePage reference={reference} session={createSession(tabStorage(), deviceStorage())} />, document.body);
+  render(<ReferencePage reference={reference} session={new PageSession(tabStorage(), deviceStorage())} />, document.body);
   // What the address names was not there yet when the browser looked for it.
   document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
 }

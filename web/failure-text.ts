@@ -1,5 +1,6 @@
 import { ConnectionError, ERROR_NUMBERS, ServiceError, TimeoutError, UnexpectedAnswerError } from "../src/client/client.ts";
-import { SignedOutError } from "./catalogue/sign-out.ts";
+import { TableError } from "../src/files/table-error.ts";
+import { SignedOutError } from "./catalogue/catalogue-fetch.ts";
 
 /** What the page sends in each request, or the service in each response, did not come through. */
 const ALTERED = "Something on the way to the service alters what is sent: tell its operator.";
@@ -24,7 +25,6 @@ const TEXTS: Readonly<Record<number, string>> = {
   [ERROR_NUMBERS.index_building]: "The search is not ready yet: try again in a moment.",
 };
 
-/** By the scope that a token lacks. */
 const LACKS: readonly (readonly [string, string])[] = [
   ["plants:read", "Your token may not see plants: sign in with one that may."],
   ["plants:write", "Your token may only read: sign in with one that may change plants."],
@@ -38,8 +38,17 @@ export function failureText(thrown: unknown): string {
   if (thrown instanceof TimeoutError) return "The service took too long to respond: try again.";
   if (thrown instanceof UnexpectedAnswerError) return unexpectedText(thrown);
   if (thrown instanceof SignedOutError) return "You signed out before it was finished.";
+  if (thrown instanceof TableError || (thrown instanceof Error && thrown.name === REFUSAL)) return thrown.message;
+  if (thrown instanceof DOMException && UNREADABLE.includes(thrown.name))
+    return "It is a folder, or the file was moved or changed meanwhile: choose a file again.";
   return `Something broke in this page: reload it and try again. (${String(thrown)})`;
 }
+
+/** The name of a PlantStoreError, whose class is part of the import: it has all messages about files. */
+const REFUSAL = "PlantStoreError";
+
+/** What a browser throws when it cannot read a file (W3C File API, 7.1). */
+const UNREADABLE: readonly string[] = ["NotFoundError", "NotReadableError"];
 
 /** The same for what is still open: it is read after a new sign-in too, when the token is a good one. */
 export function retryText(thrown: unknown): string {

@@ -1,15 +1,15 @@
 import { render } from "preact";
 import { ERROR_NUMBERS } from "../src/client/client.ts";
 import { watchReach } from "./reach.ts";
-import { createNotices } from "./notices.ts";
-import { createOpening } from "./opening.ts";
-import { createKeptUndo } from "./catalogue/kept-undo.ts";
-import { noteTime } from "./service-time.ts";
-import { createSession, isGone } from "./session.ts";
+import { Notices } from "./notices.ts";
+import { Opening } from "./opening.ts";
+import { KeptUndo } from "./catalogue/kept-undo.ts";
+import { noteTime } from "./time.ts";
+import { PageSession, isGone } from "./session.ts";
 import { Root } from "./root.tsx";
 import { deviceStorage, tabStorage } from "./storage.ts";
 import { openTabs } from "./tabs.ts";
-import { createViews } from "./view.ts";
+import { Views } from "./view.ts";
 
 /*
  * The page says `translate="no"`: a browser that translates it puts other texts in the place of those that the page changes later, and rows
@@ -21,7 +21,7 @@ const base = new URL(".", location.href).href.replace(/\/+$/, "");
 
 const EXPIRED = "The service no longer accepts this token: it has expired or was revoked. Sign in with another one.";
 
-const session = createSession(tabStorage(), deviceStorage());
+const session = new PageSession(tabStorage(), deviceStorage());
 const reaching = watchReach({
   window,
   livenessUrl: `${base}/livez`,
@@ -35,8 +35,8 @@ async function expireIfRefused(response: Response, sent: Headers): Promise<void>
   const body = (await response.json().catch(() => undefined)) as { error?: number } | undefined;
   if (body?.error === ERROR_NUMBERS.invalid_token) session.expire(sent.get("authorization"), EXPIRED);
 }
-const notices = createNotices();
-const keptUndo = createKeptUndo(tabStorage());
+const notices = new Notices();
+const keptUndo = new KeptUndo(tabStorage());
 session.state.watch(() => {
   if (!isGone(session.state.get())) return;
   notices.withdrawActions();
@@ -48,8 +48,8 @@ const context = {
   reaching,
   notices,
   keptUndo,
-  views: createViews(window),
-  opening: createOpening(window),
+  views: new Views(window),
+  opening: new Opening(window),
   tabs: openTabs(base),
 };
 // A key that is held down presses what comes under it next, such as the button that asks once more.

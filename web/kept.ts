@@ -7,11 +7,13 @@ import { keepItem, tabStorage } from "./storage.ts";
  */
 export const KEPT_PREFIX = `plant-store-${new URL(".", location.href).pathname}-`;
 
-type Kept<Value> = Readonly<{
+export type Kept<Value> = Readonly<{
   value: Value;
   set: (value: Value) => void;
   /** Keeps it no longer; the component still has it. */
   forget: () => void;
+  /** Begins again with this value, of which nothing is kept. */
+  reset: (value: Value) => void;
   /** Whether it was kept from before, and not forgotten. */
   isBack: boolean;
 }>;
@@ -28,6 +30,10 @@ export function useKept<Value>(name: string, initial: () => Value): Kept<Value> 
   const [before] = useState(() => tooLarge.get(key) ?? tabStorage().getItem(key));
   const [isBack, setBack] = useState(before !== null);
   const [value, setValue] = useState<Value>(() => (before === null ? initial() : (JSON.parse(before) as Value)));
+  function forget(): void {
+    forgetTyped(name);
+    setBack(false);
+  }
   return {
     value,
     set(next) {
@@ -36,21 +42,20 @@ export function useKept<Value>(name: string, initial: () => Value): Kept<Value> 
       const text = JSON.stringify(next);
       if (!keepItem(tabStorage(), key, text)) tooLarge.set(key, text);
     },
-    forget() {
-      forgetTyped(name);
-      setBack(false);
+    forget,
+    reset(next) {
+      setValue(next);
+      forget();
     },
     isBack,
   };
 }
 
-/** Keeps no longer what was typed under this name. */
 export function forgetTyped(name: string): void {
   tooLarge.delete(keyOf(name));
   tabStorage().removeItem(keyOf(name));
 }
 
-/** Keeps nothing any longer. */
 export function forgetAllKept(storage: Storage): void {
   tooLarge.clear();
   const names = Array.from({ length: storage.length }, (_, at) => storage.key(at) ?? "");

@@ -1,4 +1,4 @@
-import { useLayoutEffect } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 let held = 0;
 
@@ -19,6 +19,13 @@ export function holdPage(): () => void {
 /** Holds the page as long as `isHeld`. */
 export function useHold(isHeld: boolean): void {
   useLayoutEffect(() => (isHeld ? holdPage() : undefined), [isHeld]);
+}
+
+/** Whether the component is still there. Work that it began may end later: then nobody reads what it says. */
+export function useShown(): () => boolean {
+  const isShown = useRef(true);
+  useLayoutEffect(() => () => void (isShown.current = false), []);
+  return () => isShown.current;
 }
 
 function ask(event: BeforeUnloadEvent): void {

@@ -1,8 +1,6 @@
 import { nameLabel, tagLabel } from "./plants/label.ts";
-import { createState } from "./state.ts";
-import type { State } from "./state.ts";
+import { State } from "./state.ts";
 
-/** A short message. */
 export type Notice = Readonly<{
   key: number;
   kind: "done" | "problem";
@@ -15,7 +13,6 @@ export type Notice = Readonly<{
   action?: Readonly<{ label: string; run: () => void; isFocused?: boolean }>;
   /** Whether people can close it though it has an action. */
   isClosable?: boolean;
-  /** Called when they do. */
   onClose?: () => void;
 }>;
 
@@ -25,57 +22,45 @@ type NewNotice = Omit<Notice, "key"> &
     lastsMs?: number;
   }>;
 
-export type Notices = Readonly<{
-  state: State<readonly Notice[]>;
-  add: (notice: NewNotice) => number;
-  /** Changes a message in its place. */
-  update: (key: number, changes: Partial<Omit<Notice, "key">>) => void;
-  close: (key: number) => void;
-  /** Takes the buttons away, because a signed-out user can do none of it. What was said goes soon after: it is for nobody who comes next. */
-  withdrawActions: () => void;
-}>;
-
 /** More would take too much of the page. */
 const NOTICES_MAX = 3;
 
-export function createNotices(): Notices {
-  const state = createState<readonly Notice[]>([]);
-  let last = 0;
+export class Notices {
+  readonly state = new State<readonly Notice[]>([]);
+  #last = 0;
 
-  function close(key: number): void {
-    state.set(state.get().filter((notice) => notice.key !== key));
+  add({ lastsMs, ...notice }: NewNotice): number {
+    const key = (this.#last += 1);
+    const others = this.state.get();
+    // What asks for something stays.
+    const dropped = others.length >= NOTICES_MAX ? others.find(({ action }) => action === undefined) : undefined;
+    this.state.set([...others.filter((other) => other !== dropped), { ...notice, key }]);
+    if (lastsMs !== undefined) setTimeout(() => this.close(key), lastsMs);
+    return key;
   }
 
-  return {
-    state,
-    add({ lastsMs, ...notice }) {
-      const key = (last += 1);
-      const others = state.get();
-      // What asks for something stays.
-      const dropped = others.length >= NOTICES_MAX ? others.find(({ action }) => action === undefined) : undefined;
-      state.set([...others.filter((other) => other !== dropped), { ...notice, key }]);
-      if (lastsMs !== undefined) setTimeout(() => close(key), lastsMs);
-      return key;
-    },
-    update(key, changes) {
-      state.set(state.get().map((notice) => (notice.key === key ? { ...notice, ...changes } : notice)));
-    },
-    close,
-    withdrawActions() {
-      for (const { key } of state.get()) setTimeout(() => close(key), PROBLEM_MS);
-      state.set(state.get().map(({ action: _action, isClosable: _isClosable, ...said }) => said));
-    },
-  };
+  /** Changes a message in its place. */
+  update(key: number, changes: Partial<Omit<Notice, "key">>): void {
+    this.state.set(this.state.get().map((notice) => (notice.key === key ? { ...notice, ...changes } : notice)));
+  }
+
+  close(key: number): void {
+    this.state.set(this.state.get().filter((notice) => notice.key !== key));
+  }
+
+  /** Takes the buttons away, because a signed-out user can do none of it. What was said goes soon after: it is for nobody who comes next. */
+  withdrawActions(): void {
+    for (const { key } of this.state.get()) setTimeout(() => this.close(key), PROBLEM_MS);
+    this.state.set(this.state.get().map(({ action: _action, isClosable: _isClosable, ...said }) => said));
+  }
 }
 
 const LETTERS_MAX = 60;
 
-/** A name in a message. */
 export function quote(name: string): string {
   return quoteText(nameLabel(name));
 }
 
-/** A tag in a message. */
 export function quoteTag(tag: string): string {
   return quoteText(tagLabel(tag));
 }

@@ -1,52 +1,53 @@
 import { parseId } from "./plants/draft.ts";
-import { createState } from "./state.ts";
-import type { State } from "./state.ts";
+import { State } from "./state.ts";
 import { takeStep } from "./step.ts";
 
-/** What is open in front of the catalogue. */
 export type Opened =
   | Readonly<{ kind: "nothing" }>
   | Readonly<{ kind: "add" }>
   | Readonly<{ kind: "edit"; id: bigint }>
-  | Readonly<{ kind: "import"; file: File | undefined }>
+  | Readonly<{ kind: "import"; file?: File }>
   /** The tag of what is selected, or another name for one: a link or a reload does not know of which. */
   | Readonly<{ kind: "tag" }>
   | Readonly<{ kind: "tokens" }>;
-
-/** What is open, as the fragment of the address has it: a link, a reload and the back button know it too. */
-export type Opening = Readonly<{ state: State<Opened>; open: (opened: Opened) => void; close: () => void }>;
 
 const NOTHING: Opened = { kind: "nothing" };
 
 /** What a step of the browser's history says when it was made here: to close is to go back. */
 const MADE_HERE = "opened";
 
-export function createOpening(window: Window): Opening {
-  const { history, location } = window;
-  const state = createState(parseOpened(location.hash));
-  window.addEventListener("popstate", () => {
-    const opened = parseOpened(location.hash);
-    if (openedText(opened) !== openedText(state.get())) state.set(opened);
-  });
-  return {
-    state,
-    open(opened) {
-      const url = `${location.pathname}${location.search}${openedText(opened)}`;
-      if (location.hash === "") takeStep("push", MADE_HERE, url);
-      else takeStep("replace", history.state, url);
-      state.set(opened);
-    },
-    close() {
-      state.set(NOTHING);
-      // A new view may have taken the place of the step already.
-      if (location.hash === "") return;
-      if (history.state === MADE_HERE) history.back();
-      else takeStep("replace", null, `${location.pathname}${location.search}`);
-    },
-  };
+/** What is open, as the fragment of the address has it: a link, a reload and the back button know it too. */
+export class Opening {
+  readonly state: State<Opened>;
+  readonly #window: Window;
+
+  constructor(window: Window) {
+    this.#window = window;
+    this.state = new State(parseOpened(window.location.hash));
+    window.addEventListener("popstate", () => {
+      const opened = parseOpened(window.location.hash);
+      if (openedText(opened) !== openedText(this.state.get())) this.state.set(opened);
+    });
+  }
+
+  open(opened: Opened): void {
+    const { history, location } = this.#window;
+    const url = `${location.pathname}${location.search}${openedText(opened)}`;
+    if (location.hash === "") takeStep("push", MADE_HERE, url);
+    else takeStep("replace", history.state, url);
+    this.state.set(opened);
+  }
+
+  close(): void {
+    const { history, location } = this.#window;
+    this.state.set(NOTHING);
+    // A new view may have taken the place of the step already.
+    if (location.hash === "") return;
+    if (history.state === MADE_HERE) history.back();
+    else takeStep("replace", null, `${location.pathname}${location.search}`);
+  }
 }
 
-/** The fragment that opens a plant. */
 export function plantFragment(id: bigint): string {
   return `#plant=${id}`;
 }
@@ -60,6 +61,6 @@ function parseOpened(fragment: string): Opened {
   const [, digits = ""] = /^#plant=(-?\d+)$/.exec(fragment) ?? [];
   const id = parseId(digits);
   if (id !== undefined) return { kind: "edit", id };
-  if (fragment === "#import") return { kind: "import", file: undefined };
+  if (fragment === "#import") return { kind: "import" };
   return fragment === "#add" || fragment === "#tokens" ? { kind: fragment === "#add" ? "add" : "tokens" } : NOTHING;
 }

@@ -1,5 +1,4 @@
-import { createState } from "./state.ts";
-import type { State } from "./state.ts";
+import { State } from "./state.ts";
 
 /** Whether the service can be reached: "offline" when the machine says that it has no network, "silent" when the service does not answer. */
 export type Reach = "reached" | "silent" | "offline";
@@ -13,7 +12,7 @@ const ASK_MS = 3_000;
 
 /** A `fetch` that notices when answers fail to come, and when they come again. */
 export function watchReach({ window, livenessUrl, onAnswer }: ReachOptions): Reaching {
-  const state = createState<Reach>(window.navigator.onLine ? "reached" : "offline");
+  const state = new State<Reach>(window.navigator.onLine ? "reached" : "offline");
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   async function ask(): Promise<void> {

@@ -1,11 +1,11 @@
 import { useMemo } from "preact/hooks";
 import type { Session } from "../src/client/client.ts";
 import type { AppContext } from "./app-context.ts";
-import { createCatalogue } from "./catalogue/catalogue.ts";
+import { Catalogue } from "./catalogue/catalogue.ts";
 import { CataloguePage } from "./catalogue/catalogue-page.tsx";
 import { Arrival } from "./sign-in/arrival.tsx";
-import { SignIn } from "./sign-in/sign-in.tsx";
-import { SignInAgain } from "./sign-in/sign-in-again.tsx";
+import { SignIn, SignInAgain } from "./sign-in/sign-in.tsx";
+import { signedInOf } from "./session.ts";
 import { useValue } from "./state.ts";
 import { NoticeList } from "./ui/notice-list.tsx";
 import { ReachBanner } from "./ui/reach-banner.tsx";
@@ -14,7 +14,7 @@ import { ReachBanner } from "./ui/reach-banner.tsx";
 export function Root({ context }: { context: AppContext }) {
   const session = useValue(context.session.state);
   // Who has to sign in again finds all as it was.
-  const shown = session.kind === "in" ? session : session.before;
+  const shown = signedInOf(session);
   return (
     <>
       <ReachBanner state={context.reaching.state} />
@@ -33,6 +33,6 @@ export function Root({ context }: { context: AppContext }) {
 
 function SignedIn({ context, who }: { context: AppContext; who: Session }) {
   // Another token goes on with what the one before had: what waits, and what can be undone, is of this catalogue.
-  const catalogue = useMemo(() => createCatalogue(context), [context]);
-  return <CataloguePage context={context} catalogue={catalogue} who={who} />;
+  const catalogue = useMemo(() => new Catalogue(context), [context]);
+  return <CataloguePage catalogue={catalogue} who={who} />;
 }

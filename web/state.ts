@@ -1,28 +1,29 @@
 import { useLayoutEffect, useState } from "preact/hooks";
 
 /** A value that changes, and tells those who watch it. */
-export type State<Value> = Readonly<{
-  get: () => Value;
-  set: (value: Value) => void;
-  /** Returns what ends the watching. */
-  watch: (listener: () => void) => () => void;
-}>;
+export class State<Value> {
+  #value: Value;
+  readonly #listeners = new Set<() => void>();
 
-export function createState<Value>(initial: Value): State<Value> {
-  let value = initial;
-  const listeners = new Set<() => void>();
-  return {
-    get: () => value,
-    set(next) {
-      if (Object.is(next, value)) return;
-      value = next;
-      for (const listener of listeners) listener();
-    },
-    watch(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-  };
+  constructor(initial: Value) {
+    this.#value = initial;
+  }
+
+  get(): Value {
+    return this.#value;
+  }
+
+  set(next: Value): void {
+    if (Object.is(next, this.#value)) return;
+    this.#value = next;
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Returns what ends the watching. */
+  watch(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
 }
 
 /** The value now; the component is drawn again whenever it changes. */

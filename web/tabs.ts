@@ -1,6 +1,5 @@
 /** The other tabs of this browser that show the same service. */
 export type Tabs = Readonly<{
-  /** Tells them that plants have changed. */
   tell: () => void;
   /** Calls `onChange` when another tab has told so. Returns what ends it. */
   watch: (onChange: () => void) => () => void;

@@ -1,69 +1,68 @@
 import type { PlantFilter, Sort } from "../src/client/client.ts";
-import { createPositions } from "./positions.ts";
-import { createState } from "./state.ts";
+import { Positions } from "./positions.ts";
+import { State } from "./state.ts";
 import { takeStep } from "./step.ts";
 import type { Step } from "./step.ts";
 import { tabStorage } from "./storage.ts";
-import type { State } from "./state.ts";
 
 const SORTS = ["id", "-id", "name", "-name", "newest", "oldest"] as const satisfies readonly Sort[];
 
 /** What the catalogue shows: plants whose names hold these words, and that carry this tag, in an order; null is no tag. */
 export type View = Readonly<{ q: string; tag: string | null | undefined; sort: Sort }>;
 
-export type Views = Readonly<{
-  state: State<View>;
-  show: (view: View, step: Step) => void;
-  /** Where the view is to be scrolled to, in pixels below its first row: to where it was if people came back to it. Undefined is its top. */
-  position: () => number | undefined;
-  /** Keeps how far the view is scrolled, for when the page comes again. */
-  save: () => void;
-}>;
+export class Views {
+  readonly state: State<View>;
+  readonly #window: Window;
+  readonly #positions = new Positions(tabStorage());
+  #isBack = true;
 
-/** The view that the address bar holds, both ways. */
-export function createViews(window: Window): Views {
-  const { history, location } = window;
-  const state = createState(parseView(location.search));
-  const positions = createPositions(tabStorage());
-  let isBack = true;
-  let leftPx = 0;
-  function leave(): void {
-    const rows = window.document.querySelector(".plant-table-rows")?.getBoundingClientRect();
-    positions.keep(viewText(state.get()), window.scrollY > 0 && rows ? -rows.top : undefined);
+  constructor(window: Window) {
+    this.#window = window;
+    this.state = new State(parseView(window.location.search));
+    // The table decides what it can scroll to.
+    window.history.scrollRestoration = "manual";
+    window.addEventListener("popstate", () => {
+      const view = parseView(window.location.search);
+      if (isSameView(view, this.state.get())) return;
+      this.#leave();
+      this.#isBack = true;
+      this.state.set(view);
+    });
+    let leftPx = 0;
+    window.addEventListener("pagehide", () => {
+      this.save();
+      leftPx = scrollY;
+    });
+    window.addEventListener("pageshow", ({ persisted }) => {
+      // Safari brings a page back at its top, a moment after it has said so.
+      if (persisted) setTimeout(() => scrollTo({ top: leftPx }));
+    });
   }
-  // The table decides what it can scroll to.
-  history.scrollRestoration = "manual";
-  window.addEventListener("popstate", () => {
-    const view = parseView(location.search);
-    if (isSameView(view, state.get())) return;
-    leave();
-    isBack = true;
-    state.set(view);
-  });
-  function save(): void {
-    leave();
-    positions.save();
+
+  show(view: View, step: Step): void {
+    if (isSameView(view, this.state.get())) return;
+    this.#leave();
+    this.#isBack = false;
+    takeStep(step, null, `${this.#window.location.pathname}${viewText(view)}`);
+    this.state.set(view);
   }
-  window.addEventListener("pagehide", () => {
-    save();
-    leftPx = scrollY;
-  });
-  window.addEventListener("pageshow", ({ persisted }) => {
-    // Safari brings a page back at its top, a moment after it has said so.
-    if (persisted) setTimeout(() => scrollTo({ top: leftPx }));
-  });
-  return {
-    state,
-    show(view, step) {
-      if (isSameView(view, state.get())) return;
-      leave();
-      isBack = false;
-      takeStep(step, null, `${location.pathname}${viewText(view)}`);
-      state.set(view);
-    },
-    save,
-    position: () => (isBack ? positions.find(viewText(state.get())) : undefined),
-  };
+
+  /** Keeps how far the view is scrolled, for when the page comes again. */
+  save(): void {
+    this.#leave();
+    this.#positions.save();
+  }
+
+  /** Where the view is to be scrolled to, in pixels below its first row: to where it was if people came back to it. Undefined is its top. */
+  position(): number | undefined {
+    return this.#isBack ? this.#positions.find(viewText(this.state.get())) : undefined;
+  }
+
+  #leave(): void {
+    const { document, scrollY: scrolledPx } = this.#window;
+    const rows = document.querySelector(".plant-table-rows")?.getBoundingClientRect();
+    this.#positions.keep(viewText(this.state.get()), scrolledPx > 0 && rows ? -rows.top : undefined);
+  }
 }
 
 export function isSameView(left: View, right: View): boolean {
@@ -75,7 +74,6 @@ export function isEverything({ q, tag }: View): boolean {
   return q.trim() === "" && tag === undefined;
 }
 
-/** What a view asks the service for. */
 export function filterOf({ q, tag }: View): PlantFilter {
   return { ...(tag === undefined ? {} : tag === null ? { untagged: true } : { tag }), ...(q === "" ? {} : { q }) };
 }

@@ -6,7 +6,7 @@ import type { Client, Fetch } from "../../src/client/client.ts";
 import { NO_CHOICES, readAsChosen } from "../../web/import/choices.ts";
 import type { Choices } from "../../web/import/choices.ts";
 import { guessFile } from "../../web/import/guess.ts";
-import { importFailureText } from "../../web/import/import-failure.ts";
+import { failureText } from "../../web/failure-text.ts";
 import { atStakeIn } from "../../web/import/import-step.ts";
 import type { ImportStep } from "../../web/import/import-step.ts";
 import { openFile } from "../../web/import/open-file.ts";
@@ -69,11 +69,11 @@ describe("a file that cannot be read says why:", () => {
       says: "The file is an image or a video, not a table",
     },
   ])
-    it(what, async () => expect(importFailureText(await rejectionOf(openFile(fileOf(bytes))))).toStartWith(says));
+    it(what, async () => expect(failureText(await rejectionOf(openFile(fileOf(bytes))))).toStartWith(says));
 
   it("a folder, and a file that is gone", () => {
     for (const name of ["NotFoundError", "NotReadableError"])
-      expect(importFailureText(new DOMException("", name))).toStartWith("It is a folder, or the file was moved or changed meanwhile");
+      expect(failureText(new DOMException("", name))).toStartWith("It is a folder, or the file was moved or changed meanwhile");
   });
 });
 
@@ -178,7 +178,7 @@ describe("an import that the service does not take now", () => {
   it("is given up after six tries, but waits without a network for as long as there is none", async () => {
     const checked = await guess("id,name\n1,One\n");
     const lost = () => Promise.reject(new TypeError("Failed to fetch"));
-    expect(importFailureText(await rejectionOf(send(checked, meeting(6, lost))))).toStartWith("The service cannot be reached");
+    expect(failureText(await rejectionOf(send(checked, meeting(6, lost))))).toStartWith("The service cannot be reached");
     expect(pauses).toHaveLength(5);
     Object.defineProperty(navigator, "onLine", { value: false, configurable: true });
     expect((await send(checked, meeting(50, lost))).counts.created).toBe(1);

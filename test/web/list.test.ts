@@ -19,7 +19,7 @@ function listOf(view: View, ...pages: ReadonlyArray<Promise<Page> | readonly Pla
     const next = left.shift()!;
     return next instanceof Promise ? next : Promise.resolve({ plants: next });
   };
-  return modules.createListing({ page } as unknown as Client, view);
+  return new modules.Listing({ page } as unknown as Client, view);
 }
 
 function namesIn({ state }: Listing): string[] {
@@ -187,8 +187,8 @@ describe("a plant that was added", () => {
 
 /** What is selected of a list that this answers. */
 async function openTicks(client: object) {
-  const listing = modules.createListing(client as Client, ALL);
-  const ticks = modules.createTicks({ client: client as Client, listing, notices: modules.createNotices() });
+  const listing = new modules.Listing(client as Client, ALL);
+  const ticks = new modules.Ticks({ client: client as Client, listing, notices: new modules.Notices() });
   await listing.show(ALL);
   return { listing, ticks };
 }
@@ -290,7 +290,7 @@ describe("how many plants a tag has", () => {
   it("follows each change that is made here, and is no line any more when none is left", async () => {
     const tags = ["tree", "herb"].map((tag, at) => ({ tag, plants: 2 - at }));
     const client = { tags: () => Promise.resolve({ tags }), count: () => counted(2) } as unknown as Client;
-    const counts = modules.createTagCounts(client, modules.createState(TREE));
+    const counts = new modules.LiveTagCounts(client, new modules.State(TREE));
     await counts.load();
     counts.note(plantOf(1, "Mint", "herb"), undefined);
     counts.note(plantOf(2, "Acer", "tree"), plantOf(2, "Acer"));
@@ -303,7 +303,7 @@ describe("how many plants a tag has", () => {
     const late = Promise.withResolvers<object>();
     const answers = [late.promise, counted(2)];
     const client = { tags: () => Promise.resolve({ tags: [] }), count: () => answers.shift()! } as unknown as Client;
-    const counts = modules.createTagCounts(client, modules.createState(ALL));
+    const counts = new modules.LiveTagCounts(client, new modules.State(ALL));
     const first = counts.load();
     await counts.load();
     late.resolve(await counted(1));
@@ -339,10 +339,10 @@ it("a request that the page itself has ended says nothing about the service", as
 
 it("positions in the list are kept for a hundred views, the latest, and not in a tab that has none", () => {
   const tab = createStorage();
-  const positions = modules.createPositions(tab);
+  const positions = new modules.Positions(tab);
   for (let view = 0; view < 101; view += 1) positions.keep(`?q=${view}`, view);
   positions.save();
-  const again = modules.createPositions(tab);
+  const again = new modules.Positions(tab);
   expect([again.find("?q=0"), again.find("?q=1"), again.find("?q=100")]).toEqual([undefined, 1, 100]);
   for (let view = 0; view < 101; view += 1) again.keep(`?q=${view}`, undefined);
   again.save();

@@ -46,7 +46,7 @@ function openBrowser() {
     const listeners: Array<readonly [string, Listener]> = [];
     const { addEventListener } = globalThis;
     Object.assign(globalThis, { localStorage: device, addEventListener: (kind: string, hear: Listener) => listeners.push([kind, hear]) });
-    const session = modules.createSession(storage, device);
+    const session = new modules.PageSession(storage, device);
     Object.assign(globalThis, { addEventListener });
     const hear = (kind: string, event: object) => listeners.filter(([one]) => one === kind).forEach(([, listen]) => listen(event));
     tabs.set(name, { session, storage, hear });
@@ -165,11 +165,11 @@ describe("where a browser keeps nothing for pages", () => {
   ] as const)
     it(`as it ${what}, a sign-in lasts as long as the page, and none that stays is offered`, () => {
       for (const name of ["localStorage", "sessionStorage"]) Object.defineProperty(globalThis, name, property);
-      const tab = modules.createSession(modules.tabStorage(), undefined);
+      const tab = new modules.PageSession(modules.tabStorage(), undefined);
       expect([tab.canRemember, modules.deviceStorage()]).toEqual([false, undefined]);
       tab.signIn(MINE, WHO);
       expect(tab.state.get()).toMatchObject({ kind: "in", token: MINE });
-      expect(modules.createSession(modules.tabStorage()).state.get()).toMatchObject({ kind: "in", token: MINE });
+      expect(new modules.PageSession(modules.tabStorage()).state.get()).toMatchObject({ kind: "in", token: MINE });
       tab.signOut();
       for (const name of ["localStorage", "sessionStorage"])
         Object.defineProperty(globalThis, name, { value: undefined, writable: true, configurable: true });
@@ -177,7 +177,7 @@ describe("where a browser keeps nothing for pages", () => {
 
   it("as it has no room, a sign-in that should stay lasts as long as the page", () => {
     const full = { ...createStorage(), setItem: () => expect.unreachable("full") };
-    const tab = modules.createSession(full, full);
+    const tab = new modules.PageSession(full, full);
     tab.signIn(MINE, WHO, true);
     expect(tab.state.get()).toMatchObject({ kind: "in", token: MINE });
   });

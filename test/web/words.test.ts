@@ -6,7 +6,7 @@ import { nameLabel, tagLabel } from "../../web/plants/label.ts";
 import { nameProblem, parseId, toDraft, toPlant, typedTag } from "../../web/plants/draft.ts";
 import { savePlant } from "../../web/plants/save-plant.ts";
 import { parseToken } from "../../web/sign-in/token-text.ts";
-import { untilText } from "../../web/time-text.ts";
+import { untilText } from "../../web/time.ts";
 import { rejectionOf } from "../support/rejection.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
@@ -114,7 +114,7 @@ it("the end of a token is its day, and in its last 24 hours its minute", () => {
 
 describe("messages", () => {
   it("that ask for something are not pushed out by others, however many there are", () => {
-    const notices = modules.createNotices();
+    const notices = new modules.Notices();
     const action = { label: "Undo", run: () => undefined };
     for (const text of ["one", "two", "three"]) notices.add({ kind: "done", text, action });
     for (const text of ["four", "five"]) notices.add({ kind: "done", text });

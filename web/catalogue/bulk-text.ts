@@ -12,7 +12,6 @@ export type BulkWords = Readonly<{
   phrases: (plants: string) => Phrases;
 }>;
 
-/** What became of the changes that were sent. */
 export type BulkResult = Readonly<{
   made: readonly PlantChange[];
   /** The plant was as wanted: somebody else has made it so. */
@@ -26,7 +25,6 @@ export type BulkResult = Readonly<{
   isStopped: boolean;
 }>;
 
-/** What happened, in sentences. */
 export function resultText({ made, already, conflicts, unknown, failure, isStopped }: BulkResult, { phrases, total }: BulkWords): string {
   const plantsOf = (some: BulkResult["conflicts"]) => some.map(({ change }) => plantOf(change));
   const kept = plantsOf(conflicts.filter(({ now }) => now !== null));

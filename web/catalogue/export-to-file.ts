@@ -1,25 +1,25 @@
-import type { Client } from "../../src/client/client.ts";
+import type { Plant } from "../../src/client/client.ts";
+import { toText } from "../../src/domain/plant.ts";
+import { CSV_HEADER, csvWriter, SPREADSHEET_MARK } from "../../src/files/csv-writer.ts";
 import { failureText, isAbort } from "../failure-text.ts";
 import { holdPage } from "../leaving.ts";
-import { DONE_MS, PROBLEM_MS } from "../notices.ts";
-import type { Notices } from "../notices.ts";
+import { DONE_MS, Notices, PROBLEM_MS } from "../notices.ts";
 import { saveFile } from "../save-file.ts";
 import { filterOf, isEverything } from "../view.ts";
 import type { View } from "../view.ts";
+import { count } from "./bulk-text.ts";
+import type { Catalogue } from "./catalogue.ts";
 
 /** "spreadsheet" is CSV in which no name or tag is taken for a formula. */
 export type ExportKind = "csv" | "ndjson" | "spreadsheet";
 
 const DETAIL_MS = 250;
 
-type Exporting = Readonly<{ client: Client; notices: Notices; /** What is shown. */ view: View }>;
-
-/** Gathers the plants that are shown, the whole catalogue without a search or tag, telling how far it is, and saves it as a file. The token goes in a header: a link could not take it along. */
-export async function exportToFile({ client, notices, view }: Exporting, kind: ExportKind): Promise<void> {
+/** Gathers the plants of a view, the whole catalogue without a search or tag, telling how far it is, and saves it as a file. The token goes in a header: a link could not take it along. */
+export async function exportToFile({ client, context: { notices } }: Catalogue, view: View, kind: ExportKind): Promise<void> {
   const stop = new AbortController();
-  const format = kind === "spreadsheet" ? "csv" : kind;
   const isPart = !isEverything(view);
-  const name = `${isPart ? "found-plants" : "plants"}-${new Date().toISOString().slice(0, 10)}.${format}`;
+  const { name, format, guardFormulas } = fileOf(kind, isPart ? "found-plants" : "plants");
   const notice = notices.add({
     kind: "done",
     text: isPart ? `Exporting what is shown as ${name}` : `Exporting ${name}`,
@@ -38,7 +38,7 @@ export async function exportToFile({ client, notices, view }: Exporting, kind: E
     },
   });
   try {
-    const stream = await client.exportPlants({ ...filterOf(view), format, guardFormulas: kind === "spreadsheet", signal: stop.signal });
+    const stream = await client.exportPlants({ ...filterOf(view), format, guardFormulas, signal: stop.signal });
     const file = new Response(counted.readable).blob();
     // Of what breaks off in its middle, a browser says here that it failed: the stream knows why.
     file.catch(() => undefined);
@@ -52,6 +52,24 @@ export async function exportToFile({ client, notices, view }: Exporting, kind: E
     notices.close(notice);
     release();
   }
+}
+
+/** Saves the plants as a file that can be imported, by id. */
+export function savePlants(notices: Notices, plants: readonly Plant[], kind: ExportKind): void {
+  const { name, format, guardFormulas } = fileOf(kind, "plants");
+  const sorted = plants.toSorted((left, right) => (left.id < right.id ? -1 : 1));
+  const lines =
+    format === "csv"
+      ? [guardFormulas ? SPREADSHEET_MARK : "", CSV_HEADER.plain, ...sorted.map(csvWriter({ guardFormulas }))]
+      : sorted.map((plant) => `${toText(plant)}\n`);
+  saveFile(new Blob(lines), name);
+  notices.add({ kind: "done", text: `${name} is saved, with ${count(plants.length)}.`, lastsMs: DONE_MS });
+}
+
+function fileOf(kind: ExportKind, what: string) {
+  const guardFormulas = kind === "spreadsheet";
+  const format = guardFormulas ? "csv" : kind;
+  return { name: `${what}-${new Date().toISOString().slice(0, 10)}.${format}`, format, guardFormulas } as const;
 }
 
 function megabytes(bytes: number): string {

@@ -1,35 +1,37 @@
 import type { Session } from "../../src/client/client.ts";
-import type { Access } from "../access.ts";
-import { serviceNow } from "../service-time.ts";
-import { untilText } from "../time-text.ts";
-import { Brand } from "../ui/brand.tsx";
+import { useValue } from "../state.ts";
+import { serviceNow, untilText } from "../time.ts";
+import { Button } from "../ui/button.tsx";
 import { FOCUS_HOME } from "../ui/focus.ts";
+import { Brand } from "../ui/icon.tsx";
 import { Menu } from "../ui/menu.tsx";
 import type { MenuItem } from "../ui/menu.tsx";
+import type { Catalogue } from "./catalogue.ts";
+import { exportToFile } from "./export-to-file.ts";
 import type { ExportKind } from "./export-to-file.ts";
 
-type HeaderProps = Readonly<{
-  access: Access;
-  who: Session;
-  onImport: () => void;
-  onExport: (kind: ExportKind) => void;
-  onTokens: () => void;
-  onSignOut: () => void;
-}>;
+/** How long a sign-out waits for deletions: the user may have left. */
+const SIGN_OUT_MS = 5_000;
 
 /** The name, and what can be done with the whole catalogue, in groups. */
-export function Header({ access, who, onImport, onExport, onTokens, onSignOut }: HeaderProps) {
-  const files: readonly MenuItem[] = [
-    { kind: "button", label: "Export for a spreadsheet", run: () => onExport("spreadsheet") },
-    { kind: "button", label: "Export CSV", run: () => onExport("csv") },
-    { kind: "button", label: "Export NDJSON", run: () => onExport("ndjson") },
-  ];
+export function Header({ catalogue, who }: Readonly<{ catalogue: Catalogue; who: Session }>) {
+  const { access, deletions, context } = catalogue;
+  const { opening, session } = context;
+  const view = useValue(context.views.state);
+  async function signOut(): Promise<void> {
+    await Promise.race([deletions.flush(), new Promise((resolve) => setTimeout(resolve, SIGN_OUT_MS))]);
+    session.signOut();
+  }
+  function toExport(kind: ExportKind, label: string): MenuItem {
+    return { kind: "button", label, run: () => void exportToFile(catalogue, view, kind) };
+  }
+  const files = [toExport("spreadsheet", "Export for a spreadsheet"), toExport("csv", "Export CSV"), toExport("ndjson", "Export NDJSON")];
   const until = who.expires === undefined ? undefined : untilText(who.expires, serviceNow());
   const settings: readonly MenuItem[] = [
     ...(until === undefined ? [] : [{ kind: "text", label: until, title: `The token ${who.name} is valid ${until}.` } as const]),
-    ...(access.admin ? [{ kind: "button", label: "Tokens", run: onTokens } as const] : []),
+    ...(access.admin ? [{ kind: "button", label: "Tokens", run: () => opening.open({ kind: "tokens" }) } as const] : []),
     { kind: "link", label: "API reference", href: "docs" },
-    { kind: "button", label: "Sign out", run: onSignOut },
+    { kind: "button", label: "Sign out", run: () => void signOut() },
   ];
   return (
     <header class="header">
@@ -46,11 +48,7 @@ export function Header({ access, who, onImport, onExport, onTokens, onSignOut }:
       </a>
       <Brand />
       <nav aria-label="Catalogue">
-        {access.write ? (
-          <button class="button quiet" type="button" onClick={onImport}>
-            Import
-          </button>
-        ) : null}
+        {access.write ? <Button label="Import" class="quiet" onClick={() => opening.open({ kind: "import" })} /> : null}
         {access.read ? <Menu label="Export" items={files} /> : null}
         <Menu label="Settings" items={settings} />
       </nav>

@@ -13,42 +13,41 @@ export type Undo = Readonly<{
   isEdit?: true;
 }>;
 
-/** Keeps what can be undone in the tab, so that a reload does not lose it. What is too much for that holds the page. */
-export type KeptUndo = Readonly<{
-  /** What the page kept before a reload, if it was not asked for yet. */
-  find: () => readonly Undo[];
-  /** Keeps these, in the place of what was before. */
-  keep: (undos: readonly Undo[]) => void;
-}>;
-
 /** Not that of the version before, which kept one undo and no list: a tab may be older than its page. */
 const KEY = `${KEPT_PREFIX}undos`;
 
 /** Some 15,000 plants: less than half of what a browser keeps for a tab, because others need room too. */
 const CHARACTERS_MAX = 2_000_000;
 
-export function createKeptUndo(storage: Storage): KeptUndo {
-  let release: (() => void) | undefined;
-  let isAsked = false;
+/** Keeps what can be undone in the tab, so that a reload does not lose it. What is too much for that holds the page. */
+export class KeptUndo {
+  readonly #storage: Storage;
+  #release: (() => void) | undefined;
+  #isAsked = false;
 
-  function write(undos: readonly Undo[]): boolean {
-    const text = JSON.stringify(undos, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
-    return text.length <= CHARACTERS_MAX && keepItem(storage, KEY, text);
+  constructor(storage: Storage) {
+    this.#storage = storage;
   }
 
-  return {
-    find() {
-      const text = isAsked ? null : storage.getItem(KEY);
-      isAsked = true;
-      if (text === null) return [];
-      return JSON.parse(text, (name, value: unknown) => (name === "id" ? BigInt(value as string) : value)) as Undo[];
-    },
-    keep(undos) {
-      isAsked = true;
-      release?.();
-      release = undefined;
-      storage.removeItem(KEY);
-      if (undos.length > 0 && !write(undos)) release = holdPage();
-    },
-  };
+  /** What the page kept before a reload, if it was not asked for yet. */
+  find(): readonly Undo[] {
+    const text = this.#isAsked ? null : this.#storage.getItem(KEY);
+    this.#isAsked = true;
+    if (text === null) return [];
+    return JSON.parse(text, (name, value: unknown) => (name === "id" ? BigInt(value as string) : value)) as Undo[];
+  }
+
+  /** Keeps these, in the place of what was before. */
+  keep(undos: readonly Undo[]): void {
+    this.#isAsked = true;
+    this.#release?.();
+    this.#release = undefined;
+    this.#storage.removeItem(KEY);
+    if (undos.length > 0 && !this.#write(undos)) this.#release = holdPage();
+  }
+
+  #write(undos: readonly Undo[]): boolean {
+    const text = JSON.stringify(undos, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+    return text.length <= CHARACTERS_MAX && keepItem(this.#storage, KEY, text);
+  }
 }

@@ -2,8 +2,7 @@ import type { Client, ListQuery, Page, Plant } from "../../src/client/client.ts"
 import { isSame } from "../../src/domain/plant.ts";
 import { isFound, tokenize, withoutImplied } from "../../src/domain/terms.ts";
 import { isAbort } from "../failure-text.ts";
-import { createState } from "../state.ts";
-import type { State } from "../state.ts";
+import { State } from "../state.ts";
 import { filterOf } from "../view.ts";
 import type { View } from "../view.ts";
 
@@ -20,24 +19,6 @@ export type Listed = Readonly<{
 /** A plant before and after a change; undefined is no plant. */
 export type NotedChange = Readonly<{ before: Plant | undefined; after: Plant | undefined }>;
 
-export type Listing = Readonly<{
-  state: State<Listed>;
-  /** Loads a view from its beginning, if given with so many rows, and drops what is on its way for another. */
-  show: (view: View, rows?: number) => Promise<void>;
-  /** Asks again for what is here, unless it is more than ROWS_AT_ONCE_MAX. Without an answer, it stays as it is. */
-  refresh: () => Promise<void>;
-  /** Loads the next page, if there is one and none is on its way. */
-  loadMore: () => Promise<void>;
-  /** Takes over a change that was made or met here, also into what is on its way. */
-  note: (before: Plant | undefined, after: Plant | undefined) => void;
-  /** Takes over many changes at once. */
-  noteAll: (changes: readonly NotedChange[]) => void;
-  /** Leaves out plants that are about to be deleted. */
-  hide: (ids: readonly bigint[]) => void;
-  unhide: (ids: readonly bigint[]) => void;
-  isHidden: (id: bigint) => boolean;
-}>;
-
 /** A page cannot scroll further in all browsers. */
 export const ROWS_MAX = 500_000;
 
@@ -53,121 +34,144 @@ const NOTED_MAX = 200;
 
 type Change = NotedChange & Readonly<{ at: number }>;
 
-/** Where to load from. */
 type Start = Readonly<{ after?: bigint; cursor?: string }>;
 const TOP: Start = {};
 
 type LoadOptions = Readonly<{ rows: number; /** Whether what is here is asked for again: it stays if that fails. */ isAgain?: boolean }>;
 
-export function createListing(client: Client, view: View): Listing {
-  const state = createState<Listed>({ view, plants: [], phase: "searching", failure: undefined });
+export class Listing {
+  readonly state: State<Listed>;
+  readonly #client: Client;
   /** With the plants that are hidden. */
-  let all = state.get();
+  #all: Listed;
   /** What was asked for last. Until it is here, `all` is of the view before. */
-  let wanted = { view, rows: FIRST_PAGE };
-  const hidden = new Set<bigint>();
-  let running = new AbortController();
-  let changes: Change[] = [];
+  #wanted: Readonly<{ view: View; rows: number }>;
+  readonly #hidden = new Set<bigint>();
+  #running = new AbortController();
+  #changes: Change[] = [];
   /** Where the next page begins, in an order other than by id. */
-  let cursor: string | undefined;
+  #cursor: string | undefined;
 
-  function set(next: Listed): void {
-    all = next;
-    state.set(hidden.size === 0 ? all : { ...all, plants: all.plants.filter(({ id }) => !hidden.has(id)) });
+  constructor(client: Client, view: View) {
+    this.#client = client;
+    this.#all = { view, plants: [], phase: "searching", failure: undefined };
+    this.#wanted = { view, rows: FIRST_PAGE };
+    this.state = new State(this.#all);
   }
 
-  /** What was asked for at `askedAt`, with what it cannot know. */
-  function withChanges(listed: Listed, askedAt: number): Listed {
-    changes = changes.filter(({ at }) => at > askedAt);
-    return changes.reduce(withChange, listed);
+  /** Loads a view from its beginning, if given with so many rows, and drops what is on its way for another. */
+  show(view: View, rows = FIRST_PAGE): Promise<void> {
+    return this.#load(view, TOP, { rows: Math.max(FIRST_PAGE, Math.min(rows, ROWS_AT_ONCE_MAX)) });
   }
 
-  async function load(asked: View, start: Start, { rows, isAgain = false }: LoadOptions): Promise<void> {
-    running.abort();
-    wanted = { view: asked, rows };
+  /** Asks again for what is here, unless it is more than ROWS_AT_ONCE_MAX. Without an answer, it stays as it is. */
+  async refresh(): Promise<void> {
+    if (this.#all.plants.length <= ROWS_AT_ONCE_MAX) await this.#loadWanted(this.#wanted.view === this.#all.view);
+  }
+
+  /** Loads the next page, if there is one and none is on its way. */
+  async loadMore(): Promise<void> {
+    const { phase, plants, view } = this.#all;
+    const last = plants.at(-1);
+    if (plants.length >= ROWS_MAX || last === undefined || (phase !== "partial" && phase !== "failed")) return;
+    const isById = view.sort === "id" || view.sort === "-id";
+    const next = isById ? { after: last.id } : this.#cursor === undefined ? TOP : { cursor: this.#cursor };
+    await this.#load(view, next, { rows: NEXT_PAGE });
+  }
+
+  /** Takes over a change that was made or met here, also into what is on its way. */
+  note(before: Plant | undefined, after: Plant | undefined): void {
+    const here = this.#all.plants.find(({ id }) => id === after?.id);
+    // The answer was late, and a list has come since: somebody else has changed the plant after this.
+    if (before && here && !isSame(here, before)) return;
+    const change = { at: performance.now(), before, after };
+    this.#changes.push(change);
+    this.#set(withChange(this.#all, change));
+  }
+
+  noteAll(told: readonly NotedChange[]): void {
+    const all = this.#all;
+    const at = performance.now();
+    const here = new Map(all.plants.map((plant) => [plant.id, plant]));
+    // What is neither as before nor as after was told late, or is old here: the list is asked for again, unless it is too long.
+    const noted = told.filter(({ before, after }) => {
+      const plant = here.get((before ?? after)!.id);
+      return !plant || isSame(plant, before) || isSame(plant, after) || here.size > ROWS_AT_ONCE_MAX;
+    });
+    const afters = new Map(noted.map(({ before, after }) => [(before ?? after)!.id, after]));
+    const appearing = noted.filter(({ after }) => after && !here.has(after.id));
+    const plants = all.plants.flatMap((plant) => (afters.has(plant.id) ? (inView(all.view, afters.get(plant.id)) ?? []) : [plant]));
+    if (noted.length <= NOTED_MAX) this.#changes.push(...noted.map((change) => ({ at, ...change })));
+    if (appearing.length > NOTED_MAX) return void this.#loadWanted(false);
+    this.#set(appearing.reduce(withChange, { ...all, plants }));
+    // What is on its way may have been read before.
+    if (noted.length < told.length || (noted.length > NOTED_MAX && isUnderWay(all.phase))) void this.refresh();
+  }
+
+  /** Leaves out plants that are about to be deleted. */
+  hide(ids: readonly bigint[]): void {
+    for (const id of ids) this.#hidden.add(id);
+    this.#set(this.#all);
+  }
+
+  unhide(ids: readonly bigint[]): void {
+    for (const id of ids) this.#hidden.delete(id);
+    this.#set(this.#all);
+  }
+
+  isHidden(id: bigint): boolean {
+    return this.#hidden.has(id);
+  }
+
+  #set(next: Listed): void {
+    this.#all = next;
+    this.state.set(this.#hidden.size === 0 ? next : { ...next, plants: next.plants.filter(({ id }) => !this.#hidden.has(id)) });
+  }
+
+  /** As many rows as were asked for, and as are here, as far as they can be asked for at once. */
+  #loadWanted(isAgain: boolean): Promise<void> {
+    const { view, rows } = this.#wanted;
+    const here = view === this.#all.view ? Math.min(this.#all.plants.length, ROWS_AT_ONCE_MAX) : 0;
+    return this.#load(view, TOP, { rows: Math.max(rows, here), isAgain });
+  }
+
+  async #load(view: View, start: Start, { rows, isAgain = false }: LoadOptions): Promise<void> {
+    this.#running.abort();
+    this.#wanted = { view, rows };
     const mine = new AbortController();
-    running = mine;
+    this.#running = mine;
     const askedAt = performance.now();
-    const { phase: phaseBefore, failure: failureBefore } = all;
-    set({ ...all, phase: start === TOP ? "searching" : "loading", failure: undefined });
+    const { phase, failure } = this.#all;
+    this.#set({ ...this.#all, phase: start === TOP ? "searching" : "loading", failure: undefined });
     try {
-      const sort = asked.sort === "id" ? {} : { sort: asked.sort };
-      const query = { ...filterOf(asked), ...sort, limit: Math.min(rows, PAGE_MAX), ...start };
-      const page = await findRows(client, query, rows, mine.signal);
-      if (running !== mine) return;
-      cursor = page.next?.cursor;
-      const found = new Set(page.plants.map(({ id }) => id));
-      const { after } = start;
-      const isBehind = (id: bigint) => after !== undefined && (asked.sort === "-id" ? id < after : id > after);
-      const before = start === TOP ? [] : all.plants.filter(({ id }) => !found.has(id) && !isBehind(id));
-      const phase = page.next === undefined ? "whole" : "partial";
-      set(withChanges({ view: asked, plants: [...before, ...page.plants], phase, failure: undefined }, askedAt));
-    } catch (failure) {
-      if (running !== mine || isAbort(failure)) return;
-      if (isAgain && !isUnderWay(phaseBefore)) return set({ ...all, phase: phaseBefore, failure: failureBefore });
-      set({ ...all, view: asked, plants: start === TOP && !isAgain ? [] : all.plants, phase: "failed", failure });
+      const sort = view.sort === "id" ? {} : { sort: view.sort };
+      const page = await findRows(this.#client, { ...filterOf(view), ...sort, ...start }, rows, mine.signal);
+      if (this.#running !== mine) return;
+      this.#cursor = page.next?.cursor;
+      const listed = { view, plants: [...this.#before(view, start, page), ...page.plants], failure: undefined };
+      this.#set(this.#withChanges({ ...listed, phase: page.next === undefined ? "whole" : "partial" }, askedAt));
+    } catch (thrown) {
+      if (this.#running !== mine || isAbort(thrown)) return;
+      if (isAgain && !isUnderWay(phase)) return this.#set({ ...this.#all, phase, failure });
+      const plants = start === TOP && !isAgain ? [] : this.#all.plants;
+      this.#set({ ...this.#all, view, plants, phase: "failed", failure: thrown });
     }
   }
 
-  /** How many rows of the wanted view are here, as far as they can be asked for at once. */
-  function rowsHere(): number {
-    return wanted.view === all.view ? Math.min(all.plants.length, ROWS_AT_ONCE_MAX) : 0;
+  /** What is here in front of a page. */
+  #before(view: View, start: Start, page: Page): readonly Plant[] {
+    if (start === TOP) return [];
+    const { after } = start;
+    const found = new Set(page.plants.map(({ id }) => id));
+    const isBehind = (id: bigint) => after !== undefined && (view.sort === "-id" ? id < after : id > after);
+    return this.#all.plants.filter(({ id }) => !found.has(id) && !isBehind(id));
   }
 
-  async function refresh(): Promise<void> {
-    if (all.plants.length > ROWS_AT_ONCE_MAX) return;
-    await load(wanted.view, TOP, { rows: Math.max(wanted.rows, rowsHere()), isAgain: wanted.view === all.view });
+  /** What was asked for at `askedAt`, with what it cannot know. */
+  #withChanges(listed: Listed, askedAt: number): Listed {
+    this.#changes = this.#changes.filter(({ at }) => at > askedAt);
+    return this.#changes.reduce(withChange, listed);
   }
-
-  return {
-    state,
-    refresh,
-    show: (asked, rows = FIRST_PAGE) => load(asked, TOP, { rows: Math.max(FIRST_PAGE, Math.min(rows, ROWS_AT_ONCE_MAX)) }),
-    async loadMore() {
-      const { phase, plants, view: asked } = all;
-      if (plants.length >= ROWS_MAX) return;
-      const last = plants.at(-1);
-      if (last === undefined || (phase !== "partial" && phase !== "failed")) return;
-      const next = asked.sort === "id" || asked.sort === "-id" ? { after: last.id } : cursor === undefined ? TOP : { cursor };
-      await load(asked, next, { rows: NEXT_PAGE });
-    },
-    note(before, after) {
-      const here = all.plants.find(({ id }) => id === after?.id);
-      // The answer was late, and a list has come since: somebody else has changed the plant after this.
-      if (before && here && !isSame(here, before)) return;
-      const change = { at: performance.now(), before, after };
-      changes.push(change);
-      set(withChange(all, change));
-    },
-    noteAll(told) {
-      const at = performance.now();
-      const here = new Map(all.plants.map((plant) => [plant.id, plant]));
-      // What is neither as before nor as after was told late, or is old here: the list is asked for again, unless it is too long.
-      const noted = told.filter(({ before, after }) => {
-        const plant = here.get((before ?? after)!.id);
-        return !plant || isSame(plant, before) || isSame(plant, after) || here.size > ROWS_AT_ONCE_MAX;
-      });
-      const afters = new Map(noted.map(({ before, after }) => [(before ?? after)!.id, after]));
-      const appearing = noted.filter(({ after }) => after && !here.has(after.id));
-      const plants = all.plants.flatMap((plant) => (afters.has(plant.id) ? (inView(all.view, afters.get(plant.id)) ?? []) : [plant]));
-      if (noted.length <= NOTED_MAX) changes.push(...noted.map((change) => ({ at, ...change })));
-      if (appearing.length > NOTED_MAX) void load(wanted.view, TOP, { rows: Math.max(wanted.rows, rowsHere()) });
-      else {
-        set(appearing.reduce(withChange, { ...all, plants }));
-        // What is on its way may have been read before.
-        if (noted.length < told.length || (noted.length > NOTED_MAX && isUnderWay(all.phase))) void refresh();
-      }
-    },
-    hide(ids) {
-      for (const id of ids) hidden.add(id);
-      set(all);
-    },
-    unhide(ids) {
-      for (const id of ids) hidden.delete(id);
-      set(all);
-    },
-    isHidden: (id) => hidden.has(id),
-  };
 }
 
 /** Takes changes over into plants that are kept elsewhere. */
@@ -191,7 +195,7 @@ export function inView(view: View, plant: Plant | undefined): Plant | undefined 
 
 /** At least so many rows, if there are, and where the next page begins. */
 async function findRows(client: Client, query: ListQuery, rows: number, signal: AbortSignal): Promise<Page> {
-  const first = await client.page({ ...query, signal });
+  const first = await client.page({ ...query, limit: Math.min(rows, PAGE_MAX), signal });
   const plants = [...first.plants];
   let { next } = first;
   while (next !== undefined && plants.length < rows) {

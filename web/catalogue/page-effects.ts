@@ -1,22 +1,22 @@
 import { useEffect, useLayoutEffect } from "preact/hooks";
 import type { Session } from "../../src/client/client.ts";
-import type { AppContext } from "../app-context.ts";
+import { listen } from "../listen.ts";
 import { WITHOUT_TAG } from "../plants/label.ts";
 import { useValue } from "../state.ts";
 import { isSameView } from "../view.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { useFreshness } from "./freshness.ts";
 import { rowsDownTo } from "./visible-rows.ts";
 
 /** Keeps the page as its view says: what is listed and counted, its title, and what must be in front. */
-export function usePageEffects({ views, tabs, reaching, opening }: AppContext, catalogue: Catalogue, who: Session): void {
-  const { listing, tagCounts, bulkChanges, ticks, renaming, access } = catalogue;
+export function usePageEffects(catalogue: Catalogue, who: Session): void {
+  const { listing, tagCounts, bulkChanges, ticks, renaming, access, context } = catalogue;
+  const { views, opening } = context;
   const view = useValue(views.state);
   const listed = useValue(listing.state).view;
   const opened = useValue(opening.state);
   const newSecret = useValue(catalogue.newSecret);
   useEffect(() => void (access.read && listing.show(view, rowsDownTo(views.position()))), [listing, view, access.read]);
-  useFreshness({ tabs, reaching }, catalogue.refresh);
+  useEffect(() => keepFresh(catalogue), [catalogue]);
   useEffect(() => {
     function save(): void {
       const { plants, view: shown } = listing.state.get();
@@ -24,8 +24,7 @@ export function usePageEffects({ views, tabs, reaching, opening }: AppContext, c
       if (plants.length > 0 && isSameView(shown, views.state.get())) views.save();
     }
     // A phone that needs the memory discards a page that is out of sight, which hears no more than this.
-    document.addEventListener("visibilitychange", save);
-    return () => document.removeEventListener("visibilitychange", save);
+    return listen({ visibilitychange: save });
   }, [listing]);
   // Nobody should change what is out of sight; another order shows the same plants. Until the plants of another view are
   // here, those of the one before are in sight. Another token may see none.
@@ -41,12 +40,41 @@ export function usePageEffects({ views, tabs, reaching, opening }: AppContext, c
   useEffect(() => {
     document.title = [view.q, view.tag === null ? WITHOUT_TAG : (view.tag ?? ""), "Plant Store"].filter((part) => part !== "").join(" – ");
   }, [view]);
-  useEffect(() => {
-    // There is nothing else to be done.
-    if (access.admin && !access.read && !access.write) opening.open({ kind: "tokens" });
-  }, []);
-  useEffect(() => {
-    // Back does not take it away either, nor closing the dialog before the service has made it.
-    if (newSecret !== undefined && opened.kind !== "tokens") opening.open({ kind: "tokens" });
-  }, [newSecret, opened]);
+  // There is nothing else to be done.
+  useEffect(() => void (access.admin && !access.read && !access.write && opening.open({ kind: "tokens" })), []);
+  // Back does not take it away either, nor closing the dialog before the service has made it.
+  useEffect(() => void (newSecret !== undefined && opened.kind !== "tokens" && opening.open({ kind: "tokens" })), [newSecret, opened]);
+}
+
+/** Changes that come together are one. */
+const TOGETHER_MS = 300;
+
+/**
+ * Asks again when what is shown may be old: the page comes into sight again, another tab has changed something, or the service is reached
+ * again. Returns what ends that.
+ */
+function keepFresh(catalogue: Catalogue): () => void {
+  const { tabs, reaching } = catalogue.context;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isStale = false;
+  function ask(): void {
+    isStale = true;
+    // A page that nobody sees waits until somebody does.
+    if (document.visibilityState === "visible") timer ??= setTimeout(() => void refresh(), TOGETHER_MS);
+  }
+  /** One after the other: the next one would end what is on its way, and nothing would come as long as something changes. */
+  async function refresh(): Promise<void> {
+    isStale = false;
+    await catalogue.refresh();
+    timer = undefined;
+    if (isStale) ask();
+  }
+  const isReached = () => reaching.state.get() === "reached";
+  const ends = [listen({ visibilitychange: ask }), tabs.watch(ask), reaching.state.watch(() => isReached() && ask())];
+  return () => {
+    // Nor after what is on its way.
+    isStale = false;
+    clearTimeout(timer);
+    for (const end of ends) end();
+  };
 }

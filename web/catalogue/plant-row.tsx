@@ -1,15 +1,14 @@
+import { IconButton } from "../ui/button.tsx";
 import type { Plant } from "../../src/client/client.ts";
 import { isInvisible, nameLabel, tagLabel } from "../plants/label.ts";
 import { plantFragment } from "../opening.ts";
 import { exactText } from "../ui/exact-text.ts";
-import { Icon } from "../ui/icon.tsx";
 
 /** What a link or button of a row asks for; the table hears of it. */
 export type RowAction = "delete" | "edit" | "open" | "tag";
 
 type PlantRowProps = Readonly<{
   plant: Plant;
-  /** Whether it was just added. */
   isRevealed: boolean;
   isTicked: boolean;
   mayChange: boolean;
@@ -53,12 +52,8 @@ export function PlantRow({ plant, isRevealed, isTicked, mayChange, at, topPx }: 
       </td>
       {mayChange ? (
         <td role="cell" class="plant-row-actions">
-          <button class="button quiet square" type="button" data-action="edit" aria-label={`Edit ${spoken}`}>
-            <Icon name="edit" />
-          </button>
-          <button class="button quiet square" type="button" data-action="delete" aria-label={`Delete ${spoken}`}>
-            <Icon name="remove" />
-          </button>
+          <IconButton icon="edit" data-action="edit" label={`Edit ${spoken}`} />
+          <IconButton icon="remove" data-action="delete" label={`Delete ${spoken}`} />
         </td>
       ) : null}
     </tr>

@@ -1,32 +1,19 @@
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Plant, Sort } from "../../src/client/client.ts";
+import type { Plant } from "../../src/client/client.ts";
 import { useValue } from "../state.ts";
 import { focusHome } from "../ui/focus.ts";
+import type { Catalogue } from "./catalogue.ts";
 import { ROWS_MAX } from "./listing.ts";
-import type { Listed } from "./listing.ts";
 import { PlantRow } from "./plant-row.tsx";
 import type { RowAction } from "./plant-row.tsx";
-import { usePrinting } from "./printing.ts";
+
 import { useScroll } from "./scroll.ts";
 import { SELECTION } from "./tick-bar.tsx";
 import { SortHeadings } from "./sort-headings.tsx";
-import { useRange, useRowPx } from "./visible-rows.ts";
+import { usePrinting, useRange, useRowPx } from "./visible-rows.ts";
 import type { Range } from "./visible-rows.ts";
-import type { Ticked, Ticks } from "./ticks.ts";
-
-export type PlantTableProps = Readonly<{
-  listed: Listed;
-  /** Where a view is to be scrolled to when it comes, in pixels below its first row. */
-  position: () => number | undefined;
-  /** The plant to bring into view. */
-  revealed: bigint | undefined;
-  ticks: Ticks;
-  mayChange: boolean;
-  onMore: () => void;
-  onSort: (sort: Sort) => void;
-  onAction: (action: RowAction, plant: Plant) => void;
-}>;
+import type { Ticked } from "./ticks.ts";
 
 /** How many rows before the end the next page is asked for. */
 const AHEAD_ROWS = 250;
@@ -41,33 +28,30 @@ const COMING_ROWS = 3;
  * A table of which only the rows in sight are there. Its parts carry their roles, as the layout takes them from the elements; the numbers of
  * rows tell a screen reader where it is in the whole.
  */
-export function PlantTable({ listed, position, revealed, ticks, mayChange, onMore, onSort, onAction }: PlantTableProps) {
+export function PlantTable({ catalogue }: Readonly<{ catalogue: Catalogue }>) {
+  const { listing, ticks, context } = catalogue;
+  const { views } = context;
+  const mayChange = catalogue.access.write;
+  const listed = useValue(listing.state);
   const { plants, phase } = listed;
+  const revealed = useValue(catalogue.revealed);
   const ticked = useValue(ticks.state);
   const body = useRef<HTMLTableSectionElement>(null);
-  const isShifted = useRef(false);
   const rowPx = useRowPx();
   const inSight = useRange(body, rowPx);
   const isPrinting = usePrinting();
-  const printed = Math.min(plants.length, PRINTED_MAX);
-  const range = isPrinting ? { first: 0, end: printed } : inSight;
-  const [focused, setFocused] = useState<Focused>();
+  const range = isPrinting ? { first: 0, end: Math.min(plants.length, PRINTED_MAX) } : inSight;
 
   const isPartial = (phase === "partial" || phase === "loading") && plants.length < ROWS_MAX;
   const isNearEnd = range.end + AHEAD_ROWS > plants.length;
   useEffect(() => {
-    if (isNearEnd && phase === "partial") onMore();
+    if (isNearEnd && phase === "partial") void listing.loadMore();
   }, [isNearEnd, phase]);
+  useScroll({ listed, position: () => views.position(), revealed, body, rowPx });
+  const { focusedAt, ...onFocus } = useFocusedRow(plants);
+  const onPress = usePresses(catalogue, plants);
 
-  useScroll({ listed, position, revealed, body, rowPx });
-
-  const focusedAt = focused === undefined ? -1 : findPlace(plants, focused);
-  const isFocusLost = focused?.id !== undefined && focusedAt === -1;
-  useEffect(() => {
-    // Its plant is gone, and nothing else has taken it, as the undo of a deletion does.
-    if (isFocusLost && document.activeElement === document.body) focusHome();
-  }, [isFocusLost]);
-
+  const heightPx = (plants.length + (isPartial ? COMING_ROWS : 0)) * rowPx;
   const topPx = Math.min(range.first, plants.length) * rowPx;
   return (
     <table
@@ -80,9 +64,9 @@ export function PlantTable({ listed, position, revealed, ticks, mayChange, onMor
         <tr role="row" aria-rowindex={1}>
           <th role="columnheader" scope="col">
             <span class="unseen">Selected</span>
-            <TickLoaded plants={plants} ticked={ticked} onTick={ticks.toggleLoaded} />
+            <TickLoaded plants={plants} ticked={ticked} onTick={() => ticks.toggleLoaded()} />
           </th>
-          <SortHeadings sort={listed.view.sort} onSort={onSort} />
+          <SortHeadings sort={listed.view.sort} onSort={(sort) => views.show({ ...views.state.get(), sort }, "push")} />
           <th role="columnheader" scope="col">
             Tag
           </th>
@@ -97,33 +81,9 @@ export function PlantTable({ listed, position, revealed, ticks, mayChange, onMor
         role="rowgroup"
         class="plant-table-rows"
         ref={body}
-        style={isPrinting ? {} : { height: `${(plants.length + (isPartial ? COMING_ROWS : 0)) * rowPx}px`, paddingTop: `${topPx}px` }}
-        onFocusIn={({ target }) => {
-          const at = placeOf(target) ?? -1;
-          setFocused({ id: plants[at]?.id, at });
-        }}
-        onFocusOut={() => setFocused(undefined)}
-        onKeyDown={(event) => {
-          // The click that Firefox makes of Space knows of no Shift, and none knows of one that was released first.
-          isShifted.current = event.key === " " && event.shiftKey;
-          moveByArrow(event);
-        }}
-        onClick={(event) => {
-          const { target, detail, ctrlKey, metaKey, shiftKey } = event;
-          const at = placeOf(target);
-          const isRange = shiftKey || (detail === 0 && isShifted.current);
-          isShifted.current = false;
-          // The checkbox, or what is around it: no other action is meant there.
-          if (at !== undefined && target instanceof Element && target.closest(".plant-row-tick")) return ticks.toggle(at, isRange);
-          // The second half of a double click would meet the row that came into the place of a deleted one.
-          if (detail > 1 || !(target instanceof Element)) return;
-          const action = target.closest<HTMLElement>("[data-action]")?.dataset["action"] ?? "open";
-          const plant = plants[at ?? -1];
-          // A link for another tab; text that is being selected.
-          if (!plant || (action === "open" && (ctrlKey || metaKey || shiftKey || getSelection()?.isCollapsed === false))) return;
-          event.preventDefault();
-          onAction(action as RowAction, plant);
-        }}
+        style={isPrinting ? {} : { height: `${heightPx}px`, paddingTop: `${topPx}px` }}
+        {...onFocus}
+        {...onPress}
       >
         {toRows({ plants, revealed, ticked, mayChange, range, focusedAt, rowPx })}
       </tbody>
@@ -155,8 +115,63 @@ export function TableSkeleton() {
   return <div class="plant-table plant-table-skeleton skeleton" />;
 }
 
-/** The plant whose row has the focus, and where it was then. */
-type Focused = Readonly<{ id: bigint | undefined; at: number }>;
+/** The place of the row that has the focus, and what keeps it. */
+function useFocusedRow(plants: readonly Plant[]) {
+  /** The plant whose row has the focus, and where it was then. */
+  const [focused, setFocused] = useState<Readonly<{ id: bigint | undefined; at: number }>>();
+  // Most often where it was: to go through all of a long list takes longer than a frame.
+  const isThere = focused !== undefined && plants[focused.at]?.id === focused.id;
+  const focusedAt = isThere ? focused.at : focused === undefined ? -1 : plants.findIndex((plant) => plant.id === focused.id);
+  const isFocusLost = focused?.id !== undefined && focusedAt === -1;
+  useEffect(() => {
+    // Its plant is gone, and nothing else has taken it, as the undo of a deletion does.
+    if (isFocusLost && document.activeElement === document.body) focusHome();
+  }, [isFocusLost]);
+  return {
+    focusedAt,
+    onFocusIn({ target }: FocusEvent): void {
+      const at = placeOf(target) ?? -1;
+      setFocused({ id: plants[at]?.id, at });
+    },
+    onFocusOut: () => setFocused(undefined),
+  };
+}
+
+function usePresses(catalogue: Catalogue, plants: readonly Plant[]) {
+  const isShifted = useRef(false);
+  return {
+    onKeyDown(event: KeyboardEvent): void {
+      // The click that Firefox makes of Space knows of no Shift, and none knows of one that was released first.
+      isShifted.current = event.key === " " && event.shiftKey;
+      moveByArrow(event);
+    },
+    onClick(event: MouseEvent): void {
+      const { target, detail, ctrlKey, metaKey, shiftKey } = event;
+      const at = placeOf(target);
+      const isRange = shiftKey || (detail === 0 && isShifted.current);
+      isShifted.current = false;
+      if (!(target instanceof Element)) return;
+      // The checkbox, or what is around it: no other action is meant there.
+      if (at !== undefined && target.closest(".plant-row-tick")) return catalogue.ticks.toggle(at, isRange);
+      // The second half of a double click would meet the row that came into the place of a deleted one.
+      if (detail > 1) return;
+      const action = target.closest<HTMLElement>("[data-action]")?.dataset["action"] ?? "open";
+      const plant = plants[at ?? -1];
+      // A link for another tab; text that is being selected.
+      if (!plant || (action === "open" && (ctrlKey || metaKey || shiftKey || getSelection()?.isCollapsed === false))) return;
+      event.preventDefault();
+      act(action as RowAction, plant, catalogue);
+    },
+  };
+}
+
+function act(action: RowAction, plant: Plant, { deletions, ticks, context: { views, opening } }: Catalogue): void {
+  if (action === "edit" || action === "open") opening.open({ kind: "edit", id: plant.id });
+  else if (action === "delete") {
+    deletions.remove([plant]);
+    ticks.note([{ before: plant, after: undefined }]);
+  } else if (plant.tag !== undefined) views.show({ ...views.state.get(), tag: plant.tag }, "push");
+}
 
 type RowsOptions = Readonly<{
   plants: readonly Plant[];
@@ -195,12 +210,6 @@ function toRows({ plants, revealed, ticked, mayChange, range, focusedAt, rowPx }
   });
 }
 
-/** Most often where it was: to go through all of a long list takes longer than a frame. */
-function findPlace(plants: readonly Plant[], { id, at }: Focused): number {
-  return plants[at]?.id === id ? at : plants.findIndex((plant) => plant.id === id);
-}
-
-/** The place in the list of the row that holds an element. */
 function placeOf(target: EventTarget | null): number | undefined {
   const text = target instanceof Element ? target.closest<HTMLElement>("tr")?.dataset["at"] : undefined;
   return text === undefined ? undefined : Number(text);

@@ -1,5 +1,6 @@
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { listen } from "../listen.ts";
 import { isSameView } from "../view.ts";
 import type { View } from "../view.ts";
 import type { Listed } from "./listing.ts";
@@ -44,10 +45,6 @@ function useRowInMiddle(body: RefObject<HTMLElement | null>, rowPx: number): voi
   useLayoutEffect(() => {
     const topPx = () => (body.current?.getBoundingClientRect().top ?? 0) - innerHeight / 2;
     if (middle.current !== undefined) scrollBy(0, topPx() + middle.current * rowPx);
-    function keep(): void {
-      middle.current = scrollY === 0 ? undefined : -topPx() / rowPx;
-    }
-    addEventListener("scroll", keep, { passive: true });
-    return () => removeEventListener("scroll", keep);
+    return listen({ scroll: () => (middle.current = scrollY === 0 ? undefined : -topPx() / rowPx) });
   }, [rowPx]);
 }

@@ -1,16 +1,11 @@
 import { useState } from "preact/hooks";
 import type { TagCount } from "../../src/client/client.ts";
-import { countText } from "../plants/count-text.ts";
-import { tagLabel, WITHOUT_TAG } from "../plants/label.ts";
+import { countText, tagLabel, WITHOUT_TAG } from "../plants/label.ts";
+import { useValue } from "../state.ts";
+import { Button } from "../ui/button.tsx";
+import type { Catalogue } from "./catalogue.ts";
 
-type TagBarsProps = Readonly<{
-  counts: readonly TagCount[] | undefined;
-  chosen: string | null | undefined;
-  /** Null is no tag. */
-  onChoose: (tag: string | null) => void;
-  /** Without it, nobody may. */
-  onRename: ((tag: string) => void) | undefined;
-}>;
+type TagBarsProps = Readonly<{ catalogue: Catalogue; onRename: (tag: string) => void }>;
 
 const BARS_SHOWN = 12;
 
@@ -18,7 +13,10 @@ const BARS_SHOWN = 12;
 const LISTED_MAX = 1000;
 
 /** Plants per tag, as bars; a click shows only those. */
-export function TagBars({ counts, chosen, onChoose, onRename }: TagBarsProps) {
+export function TagBars({ catalogue, onRename }: TagBarsProps) {
+  const { views } = catalogue.context;
+  const view = useValue(views.state);
+  const counts = useValue(catalogue.tagCounts.found);
   const [isWhole, setWhole] = useState(false);
   const [isOpen, setOpen] = useState(false);
   if (counts === undefined) {
@@ -29,27 +27,19 @@ export function TagBars({ counts, chosen, onChoose, onRename }: TagBarsProps) {
     );
   }
   if (counts.length === 0) return <aside class="tag-bars" aria-label="Tags" />;
+  const chosen = view.tag;
+  /** Null is no tag. */
+  const onChoose = (tag: string | null) => views.show({ ...view, tag: tag === chosen ? undefined : tag }, "push");
+  const all = counts.length.toLocaleString();
+  const more = `Show ${counts.length < LISTED_MAX ? "all" : "the first"} ${all}`;
   const most = counts[0]?.plants ?? 1;
-  const shown = isWhole ? counts : counts.slice(0, BARS_SHOWN);
   return (
     <aside class={isOpen ? "tag-bars tag-bars-open" : "tag-bars"} aria-labelledby="tags-title">
       <h2 id="tags-title">Tags</h2>
-      <button class="button quiet tag-bars-fold" type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        {isOpen ? "Hide" : `Show ${counts.length.toLocaleString()}`}
-      </button>
+      <Button label={isOpen ? "Hide" : `Show ${all}`} class="quiet tag-bars-fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)} />
       <ul>
-        {shown.map(({ tag, plants, precision }) => (
-          <li key={tag}>
-            <button class="tag-bars-bar" type="button" aria-pressed={tag === chosen} onClick={() => onChoose(tag)}>
-              <span class="tag-bars-label" dir="auto">
-                {tagLabel(tag)}
-              </span>
-              <span class="tag-bars-count">{countText({ plants, precision: precision ?? "exact" })}</span>
-              <span class="tag-bars-track" aria-hidden="true">
-                <span style={{ width: `${(100 * plants) / most}%` }} />
-              </span>
-            </button>
-          </li>
+        {counts.slice(0, isWhole ? LISTED_MAX : BARS_SHOWN).map((counted) => (
+          <Bar key={counted.tag} counted={counted} most={most} isChosen={counted.tag === chosen} onChoose={onChoose} />
         ))}
         <li>
           <button class="tag-bars-bar" type="button" aria-pressed={chosen === null} onClick={() => onChoose(null)}>
@@ -57,16 +47,35 @@ export function TagBars({ counts, chosen, onChoose, onRename }: TagBarsProps) {
           </button>
         </li>
       </ul>
-      {typeof chosen === "string" && onRename ? (
-        <button class="button quiet tag-bars-rename" type="button" onClick={() => onRename(chosen)}>
-          Rename this tag…
-        </button>
+      {typeof chosen === "string" && catalogue.access.write ? (
+        <Button label="Rename this tag…" class="quiet tag-bars-rename" onClick={() => onRename(chosen)} />
       ) : null}
       {counts.length > BARS_SHOWN ? (
-        <button class="button quiet tag-bars-all" type="button" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
-          {isWhole ? "Show fewer" : `Show ${counts.length < LISTED_MAX ? "all" : "the first"} ${counts.length.toLocaleString()}`}
-        </button>
+        <Button
+          label={isWhole ? "Show fewer" : more}
+          class="quiet tag-bars-all"
+          aria-expanded={isWhole}
+          onClick={() => setWhole(!isWhole)}
+        />
       ) : null}
     </aside>
+  );
+}
+
+type BarProps = Readonly<{ counted: TagCount; most: number; isChosen: boolean; onChoose: (tag: string) => void }>;
+
+function Bar({ counted: { tag, plants, precision }, most, isChosen, onChoose }: BarProps) {
+  return (
+    <li>
+      <button class="tag-bars-bar" type="button" aria-pressed={isChosen} onClick={() => onChoose(tag)}>
+        <span class="tag-bars-label" dir="auto">
+          {tagLabel(tag)}
+        </span>
+        <span class="tag-bars-count">{countText({ plants, precision: precision ?? "exact" })}</span>
+        <span class="tag-bars-track" aria-hidden="true">
+          <span style={{ width: `${(100 * plants) / most}%` }} />
+        </span>
+      </button>
+    </li>
   );
 }

@@ -1,21 +1,22 @@
+import { useValue } from "../state.ts";
+import { Button, IconButton } from "../ui/button.tsx";
 import { useDock } from "../ui/dock.ts";
-import { Icon } from "../ui/icon.tsx";
+import { focusHome } from "../ui/focus.ts";
 import { count } from "./bulk-text.ts";
-import type { Listed } from "./listing.ts";
-import type { Ticked } from "./ticks.ts";
+import type { Catalogue } from "./catalogue.ts";
+import { savePlants } from "./export-to-file.ts";
 
-/** What can be done with the plants that are selected. */
-export type TickAction = "all" | "clear" | "csv" | "delete" | "ndjson" | "spreadsheet" | "tag" | "untag";
-
-/** Its id. */
 export const SELECTION = "selection";
 
 const CUT = ". No more can be selected at once: search for fewer, or export all.";
 
-type TickBarProps = Readonly<{ ticked: Ticked; listed: Listed; mayChange: boolean; onAction: (action: TickAction) => void }>;
+type TickBarProps = Readonly<{ catalogue: Catalogue; /** Asks for the tag that all get. */ onTag: () => void }>;
 
-/** It is there before a plant is selected, as only then what it says is read out. */
-export function TickBar({ ticked: { plants, isGathering, isCut }, listed, mayChange, onAction }: TickBarProps) {
+/** What can be done with the plants that are selected. It is there before that, as only then what it says is read out. */
+export function TickBar({ catalogue, onTag }: TickBarProps) {
+  const { access, ticks, tagging, deletions, context } = catalogue;
+  const { plants, isGathering, isCut } = useValue(ticks.state);
+  const listed = useValue(catalogue.listing.state);
   const bar = useDock("ticks");
   const areAll = listed.phase === "whole" && listed.plants.every(({ id }) => plants.has(id));
   if (plants.size === 0 && !isGathering) {
@@ -26,27 +27,29 @@ export function TickBar({ ticked: { plants, isGathering, isCut }, listed, mayCha
     );
   }
 
-  function button(action: TickAction, label: string, kind = "") {
-    return (
-      <button class={`button ${kind}`} type="button" disabled={isGathering} onClick={() => onAction(action)}>
-        {label}
-      </button>
-    );
+  const button = (label: string, run: () => void, kind?: string) => (
+    <Button label={label} class={kind} disabled={isGathering} onClick={run} />
+  );
+  function remove(): void {
+    deletions.remove(ticks.seen());
+    ticks.clear();
   }
-
+  function clear(): void {
+    // Its buttons go with the selection.
+    focusHome();
+    ticks.clear();
+  }
   return (
     <section class="dock tick-bar" aria-label="Selected plants" id={SELECTION} tabIndex={-1} ref={bar}>
       <p role="status">{`${count(plants.size)} selected${isCut ? CUT : ""}`}</p>
-      {areAll || isGathering || isCut ? null : button("all", "Select all", "quiet")}
-      {mayChange ? button("tag", "Set tag") : null}
-      {mayChange ? button("untag", "Remove tag") : null}
-      {button("csv", "Save CSV")}
-      {button("ndjson", "Save NDJSON")}
-      {button("spreadsheet", "Save for a spreadsheet")}
-      {mayChange ? button("delete", "Delete selected", "danger") : null}
-      <button class="button quiet square" type="button" aria-label="Clear the selection" onClick={() => onAction("clear")}>
-        <Icon name="close" />
-      </button>
+      {areAll || isGathering || isCut ? null : button("Select all", () => void ticks.tickFound(), "quiet")}
+      {access.write ? button("Set tag", onTag) : null}
+      {access.write ? button("Remove tag", () => void tagging.setTag(ticks.seen(), undefined)) : null}
+      {button("Save CSV", () => savePlants(context.notices, ticks.seen(), "csv"))}
+      {button("Save NDJSON", () => savePlants(context.notices, ticks.seen(), "ndjson"))}
+      {button("Save for a spreadsheet", () => savePlants(context.notices, ticks.seen(), "spreadsheet"))}
+      {access.write ? button("Delete selected", remove, "danger") : null}
+      <IconButton icon="close" label="Clear the selection" onClick={clear} />
     </section>
   );
 }

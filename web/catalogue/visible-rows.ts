@@ -1,5 +1,6 @@
-import { useLayoutEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import type { RefObject } from "preact";
+import { listen } from "../listen.ts";
 
 /** Rows from `first` up to, not with, `end`. */
 export type Range = Readonly<{ first: number; end: number }>;
@@ -24,12 +25,7 @@ export function useRange(list: RefObject<HTMLElement | null>, rowPx: number): Ra
       setRange((old) => (old.first === next.first && old.end === next.end ? old : next));
     }
     measure();
-    addEventListener("scroll", measure, { passive: true });
-    addEventListener("resize", measure);
-    return () => {
-      removeEventListener("scroll", measure);
-      removeEventListener("resize", measure);
-    };
+    return listen({ scroll: measure, resize: measure });
   }, [rowPx]);
   return range;
 }
@@ -37,14 +33,18 @@ export function useRange(list: RefObject<HTMLElement | null>, rowPx: number): Ra
 /** How high a row is: with two lines on a phone, and higher where letters are larger. */
 export function useRowPx(): number {
   const [rowPx, setRowPx] = useState(measureRow);
-  useLayoutEffect(() => {
-    function measure(): void {
-      setRowPx(measureRow());
-    }
-    addEventListener("resize", measure);
-    return () => removeEventListener("resize", measure);
-  }, []);
+  useLayoutEffect(() => listen({ resize: () => setRowPx(measureRow()) }), []);
   return rowPx;
+}
+
+/**
+ * Whether the page is being printed: then all rows are drawn, and not only those in sight. They are there when the
+ * browser takes the page, because it lets microtasks run before, and drawing is one.
+ */
+export function usePrinting(): boolean {
+  const [isPrinting, setPrinting] = useState(false);
+  useEffect(() => listen({ beforeprint: () => setPrinting(true), afterprint: () => setPrinting(false) }), []);
+  return isPrinting;
 }
 
 /** How many rows a window shows that is scrolled so far below the first of them, and those above it. */

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { layOut } from "./digits.ts";
-import { exampleText, examplesOf } from "./document.ts";
+import { examplesOf, exampleText } from "./document.ts";
 import type { Operation, Parameter } from "./document.ts";
 import { curlLine, send, toOutgoing } from "./send.ts";
 import type { Answered, FilledForm } from "./send.ts";

@@ -85,7 +85,6 @@ type Source = Readonly<{
   components: Readonly<{ schemas: Readonly<Record<string, Schema>> }>;
 }>;
 
-/** Makes the reference of a parsed contract. */
 export function toReference(parsed: unknown): Reference {
   const source = parsed as Source;
   const operations = Object.entries(source.paths).flatMap(([path, methods]) =>
@@ -143,7 +142,6 @@ export function fieldsOf(schema: Schema, schemas: Reference["schemas"]): readonl
   return Object.entries(properties).map(([name, member]) => ({ name, schema: member, isRequired: required.includes(name) }));
 }
 
-/** A type in a few words. */
 export function typeText(schema: Schema): string {
   const { $ref, oneOf, type, items, format } = schema;
   if ($ref) return nameOf($ref);

@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import { Attempt } from "./attempt.tsx";
-import { exampleText, examplesOf, limitsText } from "./document.ts";
+import { examplesOf, exampleText, limitsText } from "./document.ts";
 import type { Answer, Media, Operation, Reference } from "./document.ts";
 import { Code, Prose, Words } from "./prose.tsx";
-import { Fields, TypeName } from "./shape.tsx";
+import { Entry, Fields } from "./shape.tsx";
 
 type SectionProps = Readonly<{ operation: Operation; schemas: Reference["schemas"]; token: string | undefined }>;
 
@@ -17,33 +17,16 @@ export function Section({ operation, schemas, token }: SectionProps) {
         <span class={method === "DELETE" ? "docs-method docs-delete" : "docs-method"}>{method}</span> <Code>{path}</Code>{" "}
         <span class="docs-summary">{summary}</span>
       </h3>
-      <p class="docs-scope">
-        {scope === undefined ? (
-          "needs no token"
-        ) : scope === "any" ? (
-          "any valid token"
-        ) : (
-          <>
-            scope <Code>{scope}</Code>
-          </>
-        )}
-      </p>
+      <p class="docs-scope">{scopeText(scope)}</p>
       <Prose text={description} />
       {parameters.length > 0 && (
         <>
           <h4>Parameters</h4>
           <dl class="docs-fields">
-            {parameters.map(({ name, in: place, required, schema, description: about = "" }) => (
-              <div key={name}>
-                <dt>
-                  <Code>{name}</Code> <TypeName schema={schema} /> {required && <em>required</em>}{" "}
-                  <small>{[place, limitsText(schema)].filter(Boolean).join(", ")}</small>
-                </dt>
-                <dd>
-                  <Words text={about} />
-                </dd>
-              </div>
-            ))}
+            {parameters.map(({ name, in: place, required = false, schema, description: about }) => {
+              const note = [place, limitsText(schema)].filter(Boolean).join(", ");
+              return <Entry key={name} name={name} schema={schema} isRequired={required} note={note} about={about} />;
+            })}
           </dl>
         </>
       )}
@@ -67,6 +50,16 @@ export function Section({ operation, schemas, token }: SectionProps) {
   );
 }
 
+function scopeText(scope: string | undefined) {
+  if (scope === undefined) return "needs no token";
+  if (scope === "any") return "any valid token";
+  return (
+    <>
+      scope <Code>{scope}</Code>
+    </>
+  );
+}
+
 function AnswerPart({ status, answer, schemas }: Readonly<{ status: string; answer: Answer; schemas: Reference["schemas"] }>) {
   const { description, headers = {}, content = {} } = answer;
   return (
@@ -75,15 +68,8 @@ function AnswerPart({ status, answer, schemas }: Readonly<{ status: string; answ
         <strong class={Number(status) < 400 ? "docs-good" : "docs-bad"}>{status}</strong> <Words text={description} />
       </summary>
       <dl class="docs-fields">
-        {Object.entries(headers).map(([name, { description: about = "", example }]) => (
-          <div key={name}>
-            <dt>
-              <Code>{name}</Code> <small>{example === undefined ? "" : `such as ${exampleText(example)}`}</small>
-            </dt>
-            <dd>
-              <Words text={about} />
-            </dd>
-          </div>
+        {Object.entries(headers).map(([name, { description: about, example }]) => (
+          <Entry key={name} name={name} note={example === undefined ? "" : `such as ${exampleText(example)}`} about={about} />
         ))}
       </dl>
       {Object.entries(content).map(([type, media]) => (

@@ -24,22 +24,7 @@ export function ReferencePage({ reference, session }: Readonly<{ reference: Refe
         </p>
         <TokenField session={session} isSignedIn={token !== undefined} />
       </header>
-      <nav aria-label="Operations">
-        {groups.map(({ name, operations }) => (
-          <div key={name}>
-            <h2>{name}</h2>
-            <ul translate={false}>
-              {operations.map(({ id, method, path, summary }) => (
-                <li key={id}>
-                  <a href={`#${id}`} title={summary}>
-                    <span class={method === "DELETE" ? "docs-method docs-delete" : "docs-method"}>{method}</span> {path}
-                  </a>
-                </li>
-              ))}
-            </ul>
-          </div>
-        ))}
-      </nav>
+      <Operations groups={groups} />
       <main>
         <Prose text={description} />
         {groups.map(({ name, description: about, operations }) => (
@@ -60,6 +45,27 @@ export function ReferencePage({ reference, session }: Readonly<{ reference: Refe
         ))}
       </main>
     </>
+  );
+}
+
+function Operations({ groups }: Pick<Reference, "groups">) {
+  return (
+    <nav aria-label="Operations">
+      {groups.map(({ name, operations }) => (
+        <div key={name}>
+          <h2>{name}</h2>
+          <ul translate={false}>
+            {operations.map(({ id, method, path, summary }) => (
+              <li key={id}>
+                <a href={`#${id}`} title={summary}>
+                  <span class={method === "DELETE" ? "docs-method docs-delete" : "docs-method"}>{method}</span> {path}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </nav>
   );
 }
 
@@ -87,7 +93,7 @@ function TokenField({ session, isSignedIn }: Readonly<{ session: PageSession; is
     return (
       <p>
         Signed in: “Try it” sends your token, to this service only.{" "}
-        <button type="button" onClick={session.signOut}>
+        <button type="button" onClick={() => session.signOut()}>
           Sign out
         </button>
       </p>

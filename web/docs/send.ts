@@ -1,10 +1,8 @@
 import type { Operation } from "./document.ts";
 
-/** What somebody filled in. */
 export type FilledForm = Readonly<{
   /** Parameters by name; what is empty is not sent. */
   parameters: Readonly<Record<string, string>>;
-  /** The media type of the body. */
   type: string | undefined;
   body: string;
 }>;

@@ -1,9 +1,10 @@
+import type { ComponentChildren } from "preact";
 import { fieldsOf, limitsText, nameOf, typeText } from "./document.ts";
 import type { Reference, Schema } from "./document.ts";
 import { Code, Words } from "./prose.tsx";
 
 /** A type in a few words, with a link to where it is described. */
-export function TypeName({ schema }: Readonly<{ schema: Schema }>) {
+function TypeName({ schema }: Readonly<{ schema: Schema }>) {
   const { $ref, items } = schema;
   if ($ref) return <a href={`#shape-${nameOf($ref)}`}>{nameOf($ref)}</a>;
   if (items) {
@@ -14,6 +15,30 @@ export function TypeName({ schema }: Readonly<{ schema: Schema }>) {
     );
   }
   return <>{typeText(schema)}</>;
+}
+
+type EntryProps = Readonly<{
+  name: string;
+  schema?: Schema;
+  isRequired?: boolean;
+  note: string;
+  about: string | undefined;
+  children?: ComponentChildren;
+}>;
+
+/** A name in a list of them, and what it means. */
+export function Entry({ name, schema, isRequired = false, note, about = "", children }: EntryProps) {
+  return (
+    <div>
+      <dt>
+        <Code>{name}</Code> {schema && <TypeName schema={schema} />} {isRequired && <em>required</em>} <small>{note}</small>
+      </dt>
+      <dd>
+        <Words text={about} />
+        {children}
+      </dd>
+    </div>
+  );
 }
 
 /** The fields of an object; what is no object in a line. */
@@ -29,15 +54,9 @@ export function Fields({ schema, schemas }: Readonly<{ schema: Schema; schemas: 
   return (
     <dl class="docs-fields">
       {fields.map(({ name, schema: member, isRequired }) => (
-        <div key={name}>
-          <dt>
-            <Code>{name}</Code> <TypeName schema={member} /> {isRequired && <em>required</em>} <small>{limitsText(member)}</small>
-          </dt>
-          <dd>
-            <Words text={member.description ?? ""} />
-            {member.items?.properties && <Fields schema={member.items} schemas={schemas} />}
-          </dd>
-        </div>
+        <Entry key={name} name={name} schema={member} isRequired={isRequired} note={limitsText(member)} about={member.description}>
+          {member.items?.properties && <Fields schema={member.items} schemas={schemas} />}
+        </Entry>
       ))}
     </dl>
   );

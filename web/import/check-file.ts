@@ -2,11 +2,13 @@ import type { FileFormat, ImportProblem } from "../../src/client/client.ts";
 import { PlantStoreError } from "../../src/domain/errors.ts";
 import type { NewPlant } from "../../src/domain/plant.ts";
 import type { CellFaults } from "../../src/files/cells.ts";
+import { bytesOf } from "../../src/files/bytes.ts";
 import { FOREIGN_TEXT } from "../../src/files/cell-decoder.ts";
 import { FIELDS } from "../../src/files/columns.ts";
 import type { ColumnChoice, Places } from "../../src/files/columns.ts";
 import { PLAIN } from "../../src/files/csv-options.ts";
 import type { CsvOptions } from "../../src/files/csv-options.ts";
+import { toUtf8 } from "../../src/files/encodings.ts";
 import { createFindings } from "../../src/files/row.ts";
 import type { Findings } from "../../src/files/row.ts";
 import { readRows } from "./file-rows.ts";
@@ -27,7 +29,6 @@ export type CheckedFile = SlicedFile &
     slices: readonly Slice[];
     rows: number;
     refused: number;
-    /** The first plants and problems. */
     plants: readonly Readonly<{ plant: NewPlant; row: number }>[];
     problems: readonly ImportProblem[];
     /** Rows that have the id of an earlier one, by their position. */
@@ -36,10 +37,8 @@ export type CheckedFile = SlicedFile &
     csv: CsvOptions;
     /** The columns of CSV, and what they are taken for. */
     names: readonly string[];
-    places: Places | undefined;
-    /** Columns that are not imported. */
+    places?: Places;
     unusedColumns: readonly string[];
-    /** Why nothing of the file can be read. */
     failure: string | undefined;
   }>;
 
@@ -63,13 +62,13 @@ const TURN_MS = 12;
 export async function checkFile(file: File, options: CheckOptions): Promise<CheckedFile> {
   const { signal, onRows, format, csv: asked = PLAIN, faults = NO_FAULTS } = options;
   const findings = createFindings();
-  const gathered = createGathering(faults);
-  const { starts, lines } = gathered;
+  const { found, add } = createGathering(faults);
+  const { starts, lines } = found;
   let turnAt = performance.now();
   let failure: string | undefined;
   try {
     for await (const placed of readRows(file, { format, csv: asked, faults }, findings)) {
-      placed.forEach(gathered.add);
+      placed.forEach(add);
       if (performance.now() - turnAt > TURN_MS) {
         onRows?.(lines.length, placed.at(-1)?.start ?? 0);
         await new Promise((resolve) => setTimeout(resolve));
@@ -81,59 +80,56 @@ export async function checkFile(file: File, options: CheckOptions): Promise<Chec
     if (!(thrown instanceof PlantStoreError)) throw thrown;
     failure = thrown.message;
   }
-  const { refused, isForeign } = gathered.counts;
   // Each slice is sent by itself, and knows of no other: what is not UTF-8 is refused in all of them.
-  if (isForeign) return checkFile(file, { ...options, csv: { ...asked, encoding: "utf-8" } });
+  if (found.isForeign) return checkFile(file, { ...options, csv: { ...asked, encoding: "utf-8" } });
   // The mark of UTF-8 belongs to the header, even where the first row begins with it.
-  if (starts.length > 0) starts[0] = Math.max(starts[0]!, await markOf(file));
-  const { names, places, unusedColumns } = findings;
-  const header = format === "csv" && starts.length > 0 ? toHeader(gathered, asked, findings) : NO_HEADER;
-  const slices = cutSlices(starts, lines, file.size);
-  const { plants, problems, reasons, repeats } = gathered;
-  const rows = { rows: lines.length, refused, plants, problems, reasons, lines, starts, repeats };
-  return { file, format, header, faults, slices, ...rows, csv: toTakenOptions(asked, findings), names, places, unusedColumns, failure };
+  if (starts.length > 0) starts[0] = Math.max(starts[0]!, await markBytesOf(file));
+  const header = format === "csv" && starts.length > 0 ? toHeader(found, asked, findings) : NO_HEADER;
+  const read = { rows: lines.length, slices: cutSlices(starts, lines, file.size), csv: toTakenOptions(asked, findings), failure };
+  return { file, format, header, faults, ...findings, ...found, ...read };
 }
 
-type Gathering = ReturnType<typeof createGathering>;
+export function checkAgain({ file, format, faults }: CheckedFile, csv: CsvOptions, signal: AbortSignal): Promise<CheckedFile> {
+  return checkFile(file, { format, faults, csv, signal });
+}
+
+type Found = ReturnType<typeof createGathering>["found"];
 
 /** Gathers what is shown and sent of the rows. */
 function createGathering(faults: CheckedFile["faults"]) {
-  const lines: number[] = [];
-  const starts: number[] = [];
-  const plants: { plant: NewPlant; row: number }[] = [];
-  const problems: ImportProblem[] = [];
-  const reasons = new Map<number, ImportProblem>();
-  const repeats = new Map<number, RepeatedRow>();
+  const found = {
+    lines: [] as number[],
+    starts: [] as number[],
+    plants: [] as { plant: NewPlant; row: number }[],
+    problems: [] as ImportProblem[],
+    reasons: new Map<number, ImportProblem>(),
+    repeats: new Map<number, RepeatedRow>(),
+    refused: 0,
+    /** Whether a text is neither UTF-8 nor Windows-1252. */
+    isForeign: false,
+  };
+  const { lines, starts, plants, problems, reasons, repeats } = found;
   const seen = findRepeats();
-  /** `isForeign`: whether a text is neither UTF-8 nor Windows-1252. */
-  const counts = { refused: 0, isForeign: false };
 
   function refuse(line: number, { number: error, message }: PlantStoreError): void {
-    counts.refused += 1;
-    counts.isForeign ||= message === FOREIGN_TEXT;
+    found.refused += 1;
+    found.isForeign ||= message === FOREIGN_TEXT;
     const problem = { line, error, message };
     if (faults.has(line)) reasons.set(line, problem);
     if (problems.length < PROBLEMS_SHOWN) problems.push(problem);
   }
 
-  return {
-    lines,
-    starts,
-    plants,
-    problems,
-    reasons,
-    repeats,
-    counts,
-    add({ row: read, start }: PlacedRow): void {
-      const row = lines.length;
-      lines.push(read.line);
-      starts.push(start);
-      if ("refusal" in read) return refuse(read.line, read.refusal);
-      const repeat = seen.see(read.plant, row);
-      if (repeat) repeats.set(row, { ...repeat, isIdMade: read.isIdMade === true });
-      if (plants.length < PLANTS_SHOWN) plants.push({ plant: read.plant, row });
-    },
-  };
+  function add({ row: read, start }: PlacedRow): void {
+    const row = lines.length;
+    lines.push(read.line);
+    starts.push(start);
+    if ("refusal" in read) return refuse(read.line, read.refusal);
+    const repeat = seen.see(read.plant, row);
+    if (repeat) repeats.set(row, { ...repeat, isIdMade: read.isIdMade === true });
+    if (plants.length < PLANTS_SHOWN) plants.push({ plant: read.plant, row });
+  }
+
+  return { found, add };
 }
 
 /** How CSV was read. What was in UTF-16 is UTF-8 since the file was opened. */
@@ -147,17 +143,19 @@ function toTakenOptions(asked: CsvOptions, { encoding, names, places }: Findings
 
 const NO_HEADER: Header = { bytes: 0, names: "", lines: 0 };
 
-function toHeader({ starts: [bytes = 0], lines: [line = 1] }: Gathering, { hasHeader }: CsvOptions, findings: Findings): Header {
+function toHeader({ starts: [bytes = 0], lines: [line = 1] }: Found, { hasHeader }: CsvOptions, findings: Findings): Header {
   const { names, places, delimiter } = findings;
   if (hasHeader || !places) return { bytes, names: "", lines: line - 1 };
   return { bytes, names: toNamesLine(names, places, delimiter), lines: line };
 }
 
 /** How many bytes say that it is UTF-8. */
-async function markOf(file: Blob): Promise<number> {
-  const [first, second, third] = new Uint8Array(await file.slice(0, 3).arrayBuffer());
-  return first === 0xef && second === 0xbb && third === 0xbf ? 3 : 0;
+async function markBytesOf(file: Blob): Promise<number> {
+  const { isMarked, encoding } = await toUtf8(bytesOf(file.slice(0, UTF8_MARK_BYTES).stream()));
+  return isMarked && encoding === undefined ? UTF8_MARK_BYTES : 0;
 }
+
+const UTF8_MARK_BYTES = 3;
 
 /** A line that names columns which have no names, so that they are taken for the same. A single one is followed by the delimiter, too. */
 function toNamesLine(names: readonly string[], places: Places, delimiter: string): string {

@@ -2,7 +2,7 @@ import type { Client } from "../../src/client/client.ts";
 import { FIELDS } from "../../src/files/columns.ts";
 import type { PlantField } from "../../src/files/columns.ts";
 import type { CsvOptions, Ids } from "../../src/files/csv-options.ts";
-import { checkFile, columnKeys } from "./check-file.ts";
+import { checkAgain, columnKeys } from "./check-file.ts";
 import type { CheckedFile } from "./check-file.ts";
 import { numberRows } from "./first-id.ts";
 import { guessReading, MADE_IDS } from "./guess.ts";
@@ -33,7 +33,7 @@ export async function readAsChosen(
   const base = hasHeader === checked.csv.hasHeader ? checked : await guessReading(file, { hasHeader, format, faults, signal });
   const csv = toCsvOptions(base, choices);
   if (csv.ids.kind !== "file" && ids?.kind === "free") return numberRows({ ...base, csv }, { client, signal });
-  return { checked: await checkFile(file, { csv, format, faults, signal }), isKnown: false };
+  return { checked: await checkAgain(base, csv, signal), isKnown: false };
 }
 
 /** The column of a field, by position: as it was chosen, or else as it is read. */

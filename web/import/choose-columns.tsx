@@ -1,7 +1,7 @@
 import { FIELDS } from "../../src/files/columns.ts";
 import type { PlantField } from "../../src/files/columns.ts";
-import { Field } from "../ui/field.tsx";
 import { parseId } from "../plants/draft.ts";
+import { Check, SelectField, TextField } from "../ui/form.tsx";
 import { columnKeys } from "./check-file.ts";
 import { NO_COLUMN, placeOf } from "./choices.ts";
 import type { Choices } from "./choices.ts";
@@ -16,97 +16,71 @@ const WITHOUT = { id: "Generate ids", name: "Choose a column", tag: "No tags" } 
 export function ChooseColumns({ step, onChoose }: ChooseColumnsProps) {
   const { checked, choices } = step;
   const { names, csv } = checked;
-
+  const options = [[NO_COLUMN, ""] as const, ...columnKeys(names).entries()];
   return (
-    <fieldset class="choose-columns">
+    <fieldset class="import-columns">
       <legend>Columns</legend>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={choices.hasHeader ?? csv.hasHeader}
-          onChange={({ currentTarget: { checked: hasHeader } }) => onChoose({ ...choices, hasHeader })}
-        />
-        The first line names the columns.
-      </label>
-      <div class="choose-columns-fields">
+      <Check
+        label="The first line names the columns."
+        checked={choices.hasHeader ?? csv.hasHeader}
+        onCheck={(hasHeader) => onChoose({ ...choices, hasHeader })}
+      />
+      <div class="import-fields">
         {FIELDS.map((field) => (
-          <Field label={LABELS[field]} key={field}>
-            {(id) => (
-              <select
-                id={id}
-                value={String(placeOf(field, checked, choices))}
-                onChange={({ currentTarget: { value } }) =>
-                  onChoose({ ...choices, columns: { ...choices.columns, [field]: Number(value) } })
-                }
-              >
-                <option value={String(NO_COLUMN)}>{WITHOUT[field]}</option>
-                {columnKeys(names).map((key, at) => (
-                  <option value={String(at)} key={key}>
-                    {key}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
+          <SelectField
+            key={field}
+            label={LABELS[field]}
+            options={options.map(([at, key]) => [String(at), at === NO_COLUMN ? WITHOUT[field] : key])}
+            value={String(placeOf(field, checked, choices))}
+            onValue={(value) => onChoose({ ...choices, columns: { ...choices.columns, [field]: Number(value) } })}
+          />
         ))}
       </div>
       {placeOf("id", checked, choices) === NO_COLUMN ? <ChooseIds step={step} onChoose={onChoose} /> : null}
       {placeOf("tag", checked, choices) === NO_COLUMN ? null : (
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={choices.dropEmptyTags ?? csv.dropEmptyTags}
-            onChange={({ currentTarget: { checked: dropEmptyTags } }) => onChoose({ ...choices, dropEmptyTags })}
-          />
-          An empty tag in quotes means no tag.
-        </label>
+        <Check
+          label="An empty tag in quotes means no tag."
+          checked={choices.dropEmptyTags ?? csv.dropEmptyTags}
+          onCheck={(dropEmptyTags) => onChoose({ ...choices, dropEmptyTags })}
+        />
       )}
     </fieldset>
   );
 }
 
+const NEW_IDS = [
+  ["content", "Random, from the content of each row"],
+  ["free", "Numbers, from the first free one"],
+] as const;
+
 function ChooseIds({ step: { checked, choices, isKnown }, onChoose }: ChooseColumnsProps) {
   const { ids } = checked.csv;
   const { kind } = choices.ids ?? ids;
   const isNumbered = kind === "from" || kind === "free";
+  const hint = isNumbered
+    ? `${isKnown ? "This file seems to be here already, under these numbers. " : ""}Each row is numbered by its place: add new rows at the end of the file.`
+    : "The same row gets the same id again, so importing the file again changes nothing. A row that is changed becomes another plant.";
   return (
     <>
-      <Field
+      <SelectField
         label="New ids"
-        hint={
-          isNumbered
-            ? `${isKnown ? "This file seems to be here already, under these numbers. " : ""}Each row is numbered by its place: add new rows at the end of the file.`
-            : "The same row gets the same id again, so importing the file again changes nothing. A row that is changed becomes another plant."
-        }
-      >
-        {(id, hintId) => (
-          <select
-            id={id}
-            aria-describedby={hintId}
-            value={isNumbered ? "free" : "content"}
-            onChange={({ currentTarget: { value } }) => onChoose({ ...choices, ids: { kind: value === "free" ? "free" : "content" } })}
-          >
-            <option value="content">Random, from the content of each row</option>
-            <option value="free">Numbers, from the first free one</option>
-          </select>
-        )}
-      </Field>
+        hint={hint}
+        options={NEW_IDS}
+        value={isNumbered ? "free" : "content"}
+        onValue={(value) => onChoose({ ...choices, ids: { kind: value === "free" ? "free" : "content" } })}
+      />
       {ids.kind === "from" ? (
-        <Field label="First id">
-          {(id) => (
-            <input
-              id={id}
-              inputMode="numeric"
-              autocomplete="off"
-              value={String(ids.first)}
-              onChange={({ currentTarget }) => {
-                const first = parseId(currentTarget.value);
-                if (first === undefined) currentTarget.value = String(ids.first);
-                else onChoose({ ...choices, ids: { kind: "from", first } });
-              }}
-            />
-          )}
-        </Field>
+        <TextField
+          label="First id"
+          inputMode="numeric"
+          autocomplete="off"
+          value={String(ids.first)}
+          onChange={({ currentTarget }) => {
+            const first = parseId(currentTarget.value);
+            if (first === undefined) currentTarget.value = String(ids.first);
+            else onChoose({ ...choices, ids: { kind: "from", first } });
+          }}
+        />
       ) : null}
     </>
   );

@@ -1,52 +1,23 @@
 import { useRef, useState } from "preact/hooks";
-import { Field } from "../ui/field.tsx";
-import { Icon } from "../ui/icon.tsx";
+import { Button } from "../ui/button.tsx";
 import { takeFocus } from "../ui/focus.ts";
+import { Field, Form } from "../ui/form.tsx";
+import { Icon } from "../ui/icon.tsx";
 
-/** What pasted rows are called. */
 export const PASTED = "pasted";
 
 type ChooseFileProps = Readonly<{ /** What is pasted. */ text: string; onText: (text: string) => void; onFile: (file: File) => void }>;
 
-/** Takes a file that is dropped, chosen or pasted. A drop works on the whole page; this only says so. */
+/** Takes a file that is dropped, chosen or pasted. */
 export function ChooseFile({ text, onText, onFile }: ChooseFileProps) {
-  const [isOver, setOver] = useState(false);
-  const input = useRef<HTMLInputElement>(null);
+  const isEmpty = text.trim() === "";
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (text.trim() !== "") onFile(new File([text], PASTED));
-      }}
-    >
+    <Form onSubmit={() => void (isEmpty || onFile(new File([text], PASTED)))}>
       <p>
         A spreadsheet (.xlsx), CSV, a list of names, one on each line, NDJSON, or a JSON list; also compressed. You see what will happen to
         each row before anything is stored.
       </p>
-      <div
-        class={isOver ? "choose-file choose-file-over" : "choose-file"}
-        onDragEnter={() => setOver(true)}
-        onDragLeave={() => setOver(false)}
-        onDrop={() => setOver(false)}
-      >
-        <Icon name="file" />
-        <p>Drop a file here, or</p>
-        <button class="button" type="button" onClick={() => input.current?.click()} autofocus ref={takeFocus}>
-          Choose a file
-        </button>
-        <input
-          class="unseen"
-          type="file"
-          ref={input}
-          tabIndex={-1}
-          aria-label="File to import"
-          accept=".csv,.tsv,.txt,.ndjson,.jsonl,.json,.xlsx,.gz,.zip"
-          onChange={({ currentTarget: { files } }) => {
-            const file = files?.[0];
-            if (file) onFile(file);
-          }}
-        />
-      </div>
+      <DropArea onFile={onFile} />
       <Field label="Or paste the rows">
         {(id) => (
           <textarea
@@ -60,10 +31,38 @@ export function ChooseFile({ text, onText, onFile }: ChooseFileProps) {
         )}
       </Field>
       <footer>
-        <button class="button primary" type="submit" disabled={text.trim() === ""}>
-          Preview the rows
-        </button>
+        <Button label="Preview the rows" class="primary" type="submit" disabled={isEmpty} />
       </footer>
-    </form>
+    </Form>
+  );
+}
+
+/** A drop works on the whole page; this only says so. */
+function DropArea({ onFile }: Pick<ChooseFileProps, "onFile">) {
+  const [isOver, setOver] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <div
+      class={isOver ? "import-drop import-drop-over" : "import-drop"}
+      onDragEnter={() => setOver(true)}
+      onDragLeave={() => setOver(false)}
+      onDrop={() => setOver(false)}
+    >
+      <Icon name="file" />
+      <p>Drop a file here, or</p>
+      <Button label="Choose a file" onClick={() => input.current?.click()} autofocus ref={takeFocus} />
+      <input
+        class="unseen"
+        type="file"
+        ref={input}
+        tabIndex={-1}
+        aria-label="File to import"
+        accept=".csv,.tsv,.txt,.ndjson,.jsonl,.json,.xlsx,.gz,.zip"
+        onChange={({ currentTarget: { files } }) => {
+          const file = files?.[0];
+          if (file) onFile(file);
+        }}
+      />
+    </div>
   );
 }

@@ -50,24 +50,19 @@ function createLineStarts(format: FileFormat) {
   let offset = 0;
   let isAfterCr = false;
   return {
-    /** Takes the next bytes of the file. */
     see(bytes: Uint8Array): void {
       for (let at = 0; at < bytes.length; at += 1) {
         const byte = bytes[at];
-        if (byte === LF) {
-          const start = offset + at + 1;
-          if (isAfterCr) starts[starts.length - 1] = start;
-          else starts.push(start);
-        } else if (byte === CR && format === "csv") starts.push(offset + at + 1);
-        isAfterCr = byte === CR && format === "csv";
+        const isCr = byte === CR && format === "csv";
+        if (byte === LF && isAfterCr) starts.pop();
+        if (byte === LF || isCr) starts.push(offset + at + 1);
+        isAfterCr = isCr;
       }
       offset += bytes.length;
     },
     /** Where a line begins that was seen and not forgotten. */
     at(line: number): number {
-      const start = starts[line - first];
-      if (start === undefined) throw new RangeError(`line ${line} was not seen, or is forgotten`);
-      return start;
+      return starts[line - first]!;
     },
     /** Lines before this one are not asked for any more. */
     forget(line: number): void {

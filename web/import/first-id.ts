@@ -1,16 +1,8 @@
 import type { Client, Plant } from "../../src/client/client.ts";
 import { TableError } from "../../src/files/table-error.ts";
-import { checkFile } from "./check-file.ts";
+import { checkAgain } from "./check-file.ts";
 import type { CheckedFile } from "./check-file.ts";
 import { sendSlice } from "./send-file.ts";
-import { sliceBody } from "./slices.ts";
-
-/** From where on a file is numbered. */
-export type FirstId = Readonly<{
-  id: bigint;
-  /** Whether the file is already there under these numbers. */
-  isKnown: boolean;
-}>;
 
 /** How many plants with the name of the first row are looked at. */
 const CANDIDATES = 20;
@@ -20,23 +12,20 @@ const NUMBER_MAX = 999_999_999n;
 
 /** Reads a file without ids with numbers for its rows. `isKnown`: it is already there under them. */
 export async function numberRows(
-  { file, format, faults, csv }: CheckedFile,
+  unnumbered: CheckedFile,
   { client, signal }: Readonly<{ client: Client; signal: AbortSignal }>,
 ): Promise<Readonly<{ checked: CheckedFile; isKnown: boolean }>> {
-  const counted = await checkFile(file, { format, faults, csv: { ...csv, ids: { kind: "from", first: 1n } }, signal });
-  const first = await findFirstId(client, counted, signal);
+  const readFrom = (first: bigint) => checkAgain(unnumbered, { ...unnumbered.csv, ids: { kind: "from", first } }, signal);
+  const first = await findFirstId(client, await readFrom(1n), signal);
   if (!first) throw new TableError("There is no free number below 1,000,000,000 after the others: generate random ids.");
-  return {
-    checked: await checkFile(file, { format, faults, csv: { ...csv, ids: { kind: "from", first: first.id } }, signal }),
-    isKnown: first.isKnown,
-  };
+  return { checked: await readFrom(first.id), isKnown: first.isKnown };
 }
 
 /**
- * Where a file was numbered before, so that importing it again does not double it; otherwise the first number behind
- * all others. `checked` was read with numbers from 1. Undefined if no number is free behind the others.
+ * Where a file was numbered before, so that importing it again does not double it (`isKnown`); otherwise the first number behind all others.
+ * `checked` was read with numbers from 1. Undefined if no number is free behind the others.
  */
-export async function findFirstId(client: Client, checked: CheckedFile, signal: AbortSignal): Promise<FirstId | undefined> {
+export async function findFirstId(client: Client, checked: CheckedFile, signal: AbortSignal) {
   const last = await findLastNumber(client, signal);
   const known = await findKnown(client, { checked, last, signal });
   if (known !== undefined) return { id: known, isKnown: true };
@@ -56,8 +45,7 @@ async function findKnown(client: Client, { checked, last, signal }: Looking): Pr
   for (const { id } of [...numbered, ...found].filter((plant) => isAlike(plant, first.plant))) {
     const from = id - BigInt(first.row);
     const csv = { ...checked.csv, ids: { kind: "from", first: from } as const };
-    const asked = { body: await sliceBody(checked, slice), slice, checked: { ...checked, csv } };
-    const { read, unchanged } = await sendSlice(asked, { client, onConflict: "refuse", signal, isDryRun: true }, () => undefined);
+    const { read, unchanged } = await sendSlice({ ...checked, csv }, slice, { client, onConflict: "refuse", signal, dryRun: true });
     // Some rows may have been changed since, here or there.
     if (unchanged * 2 > read) return from;
   }

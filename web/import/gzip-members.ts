@@ -1,11 +1,11 @@
 import { PlantStoreError } from "../../src/domain/errors.ts";
 import { bytesOf } from "../../src/files/bytes.ts";
 import { checkGrowth } from "../../src/files/packed-file.ts";
+import { bytesIn } from "./slices.ts";
 
 /** The fixed part of the head of a member (RFC 1952, 2.3). */
 const HEAD_BYTES = 10;
 
-/** What is searched at once. */
 const STEP_BYTES = 1 << 20;
 
 /**
@@ -43,7 +43,7 @@ async function findEnd(file: Blob, start: number): Promise<number> {
   let end = file.size;
   for (let last = -1; last === -1 && end > start;) {
     const from = Math.max(start, end - STEP_BYTES);
-    last = new Uint8Array(await file.slice(from, end).arrayBuffer()).findLastIndex((byte) => byte !== 0);
+    last = (await bytesIn(file, from, end)).findLastIndex((byte) => byte !== 0);
     end = from + last + 1;
   }
   if (end === file.size) return end;
@@ -67,7 +67,7 @@ async function isWhole(member: Blob, packed: number): Promise<boolean> {
 async function findMembers(file: Blob): Promise<number[]> {
   const starts = [0];
   for (let from = 0; from < file.size; from += STEP_BYTES) {
-    const bytes = new Uint8Array(await file.slice(from, from + STEP_BYTES + HEAD_BYTES - 1).arrayBuffer());
+    const bytes = await bytesIn(file, from, from + STEP_BYTES + HEAD_BYTES - 1);
     // What begins in the bytes of the next step is not whole here.
     for (let at = bytes.indexOf(0x1f); at !== -1; at = bytes.indexOf(0x1f, at + 1)) {
       if (from + at > 0 && isHead(bytes.subarray(at, at + HEAD_BYTES))) starts.push(from + at);

@@ -1,13 +1,5 @@
 import type { Reaching } from "../reach.ts";
-import { createState } from "../state.ts";
-import type { State } from "../state.ts";
-
-/** The code of the import: a third of the page's, and most visits import nothing. */
-export type ImportCode = Readonly<{
-  state: State<Loading>;
-  /** Loads it, unless it is there or on its way. */
-  load: () => void;
-}>;
+import { State } from "../state.ts";
 
 type Code = typeof import("./import-dialog.tsx");
 
@@ -23,31 +15,36 @@ type Cause = "outdated" | "unreachable" | "unknown";
 /** How long to look for why it failed. */
 const LOOK_MS = 5_000;
 
-export function createImportCode(fetch: Reaching["fetch"]): ImportCode {
-  const state = createState<Loading>({ kind: "unasked" });
-  let address: string | undefined;
-  let failures = 0;
+/** The code of the import: a third of the page's, and most visits import nothing. */
+export class ImportCode {
+  readonly state = new State<Loading>({ kind: "unasked" });
+  readonly #fetch: Reaching["fetch"];
+  #address: string | undefined;
+  #failures = 0;
 
-  async function load(): Promise<void> {
-    const { kind } = state.get();
+  constructor(fetch: Reaching["fetch"]) {
+    this.#fetch = fetch;
+  }
+
+  /** Loads it, unless it is there or on its way. */
+  async load(): Promise<void> {
+    const { kind } = this.state.get();
     if (kind === "loading" || kind === "loaded") return;
-    state.set({ kind: "loading" });
+    this.state.set({ kind: "loading" });
     try {
-      state.set({ kind: "loaded", code: await importOnce() });
+      this.state.set({ kind: "loaded", code: await this.#import() });
     } catch (thrown) {
-      failures += 1;
-      address ??= /https?:\/\/\S+\.js/.exec(String(thrown))?.[0];
-      state.set({ kind: "failed", cause: await findCause(fetch) });
+      this.#failures += 1;
+      this.#address ??= /https?:\/\/\S+\.js/.exec(String(thrown))?.[0];
+      this.state.set({ kind: "failed", cause: await findCause(this.#fetch) });
     }
   }
 
-  function importOnce(): Promise<Code> {
+  #import(): Promise<Code> {
     // Many browsers remember that an address failed, and fail again without asking (github.com/whatwg/html/issues/6768). Those name it in the error.
-    if (address === undefined) return import("./import-dialog.tsx");
-    return import(`${address}?${failures}`) as Promise<Code>;
+    if (this.#address === undefined) return import("./import-dialog.tsx");
+    return import(`${this.#address}?${this.#failures}`) as Promise<Code>;
   }
-
-  return { state, load: () => void load() };
 }
 
 /** The script has another name as soon as any code of the page is another. */

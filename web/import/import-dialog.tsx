@@ -1,92 +1,57 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { useKept } from "../kept.ts";
-import { useHold } from "../leaving.ts";
-import type { Notices } from "../notices.ts";
+import { useHold, useShown } from "../leaving.ts";
+import { Notices, quote } from "../notices.ts";
+import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
-import { useShown } from "../ui/shown.ts";
-import { usePreview } from "./preview-state.ts";
+import { takeFocus } from "../ui/focus.ts";
+import { Problem } from "../ui/form.tsx";
 import { ChooseFile, PASTED } from "./choose-file.tsx";
 import { describe, ImportPreview } from "./import-preview.tsx";
-import { countsText, ImportResult, stoppedText } from "./import-result.tsx";
-import { useImportRun } from "./import-run.ts";
+import { countsText, ImportResult, sendingText, SendProgress, stoppedText } from "./import-result.tsx";
+import { useImportRun, usePreview } from "./import-run.ts";
+import type { Ended } from "./import-run.ts";
 import { atStakeIn } from "./import-step.ts";
-import type { ImportStep } from "./import-step.ts";
-import { LosingQuestion } from "./losing-question.tsx";
+import type { AtStake, ImportStep } from "./import-step.ts";
 import { NOTHING_SENT } from "./send-file.ts";
 import type { OnConflict } from "./send-file.ts";
-import { SendProgress, sendingText } from "./send-progress.tsx";
 
-type ImportDialogProps = Readonly<{ catalogue: Catalogue; notices: Notices; file: File | undefined; onClose: () => void }>;
+type ImportDialogProps = Readonly<{ catalogue: Catalogue; file: File | undefined }>;
 
-/** What would lose what is at stake: another file that is opened, or the dialog closed. */
-type Losing = Readonly<{ opens: File | undefined }>;
-
-export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialogProps) {
+export function ImportDialog({ catalogue, file }: ImportDialogProps) {
+  const { notices, opening } = catalogue.context;
+  const onClose = () => opening.close();
   const [onConflict, setOnConflict] = useState<OnConflict>("refuse");
   const isShown = useShown();
   const pasted = useKept(PASTED, () => "");
-  const { step, problem, check, choose, send, cancel, chooseAnother } = useImportRun({
-    catalogue,
-    onConflict,
-    onEnd({ checked, progress, reason }) {
-      // What was refused may be nowhere else.
-      if (reason === undefined && progress.counts.refused === 0) {
-        pasted.set("");
-        pasted.forget();
-      }
-      if (isShown()) return;
-      // It went on behind the closed dialog until the service had said what became of the lines on their way.
-      if (reason === undefined) notices.add({ kind: "done", text: countsText(progress.counts) });
-      else notices.add({ kind: "problem", text: stoppedText(checked, progress, reason) });
-    },
+  function onEnd(ended: Ended): void {
+    // What was refused may be nowhere else.
+    if (ended.reason === undefined && ended.progress.counts.refused === 0) pasted.reset("");
+    if (!isShown()) tell(ended, notices);
+  }
+  const run = useImportRun({ catalogue, onConflict, onEnd });
+  const { step, problem, send, cancel } = run;
+  const isSending = step.kind === "sending";
+  const { question, open, close } = useLosing({
+    step,
+    file,
+    onOpen: run.check,
+    onClose: isSending ? cancel : onClose,
   });
+  useHold(isSending || atStakeIn(step) === "columns" || pasted.value.trim() !== "");
   const preview = usePreview(step.kind === "preview" ? step.checked : undefined, { client: catalogue.client, onConflict });
   // What has a number that was free is new: who takes it meanwhile is not to be replaced.
   const isNew = step.kind === "preview" && step.choices.ids?.kind === "free" && !step.isKnown;
   useEffect(() => {
     if (isNew) setOnConflict("refuse");
   }, [isNew]);
-  const isSending = step.kind === "sending";
-  const atStake = atStakeIn(step);
-  useHold(isSending || atStake === "columns" || pasted.value.trim() !== "");
-  /** Until people have said whether they want it. */
-  const [losing, setLosing] = useState<Losing>();
-  useEffect(() => {
-    if (!file || isSending) return;
-    if (atStake === undefined) open(file);
-    else setLosing({ opens: file });
-  }, [file]);
-
-  function open(chosen: File): void {
-    setLosing(undefined);
-    void check(chosen);
-  }
-
-  function close(): void {
-    if (isSending) cancel();
-    else if (losing) setLosing(undefined);
-    else if (atStake === "columns") setLosing({ opens: undefined });
-    else onClose();
-  }
-
   return (
     <Dialog title="Import plants" notices={notices} onClose={close} isWide>
-      {problem === undefined ? null : (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       {/* The same element in all steps: what comes together with its text is not read out. */}
       <p role="status">{headlineOf(step)}</p>
-      {losing && atStake ? (
-        <LosingQuestion
-          atStake={atStake}
-          opens={losing.opens?.name}
-          onLose={() => (losing.opens ? open(losing.opens) : onClose())}
-          onKeep={() => setLosing(undefined)}
-        />
-      ) : null}
+      {question}
       {step.kind === "choosing" ? <ChooseFile text={pasted.value} onText={pasted.set} onFile={open} /> : null}
       {step.kind === "checking" ? (
         <div>
@@ -94,30 +59,30 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
           <p class="hint">{step.rows.toLocaleString()} rows</p>
         </div>
       ) : null}
-      {step.kind === "preview" && !losing ? (
+      {step.kind === "preview" && !question ? (
         <ImportPreview
           step={step}
           preview={preview}
           isNew={isNew}
-          onChoose={(choices) => void choose(step, choices)}
+          onChoose={(choices) => run.choose(step, choices)}
           onConflict={onConflict}
           onChange={setOnConflict}
-          onSend={() => void send(step.checked, NOTHING_SENT)}
-          onBack={chooseAnother}
+          onSend={() => send(step.checked, NOTHING_SENT)}
+          onBack={run.chooseAnother}
         />
       ) : null}
-      {step.kind === "sending" ? <SendProgress step={step} onCancel={cancel} /> : null}
-      {step.kind === "ended" && !losing ? (
-        <ImportResult
-          checked={step.checked}
-          progress={step.progress}
-          reason={step.reason}
-          onContinue={() => void send(step.checked, { ...step.progress, isWaiting: false })}
-          onClose={onClose}
-        />
+      {isSending ? <SendProgress step={step} onCancel={cancel} /> : null}
+      {step.kind === "ended" && !question ? (
+        <ImportResult {...step} onContinue={() => send(step.checked, { ...step.progress, isWaiting: false })} onClose={onClose} />
       ) : null}
     </Dialog>
   );
+}
+
+/** Of an import that went on behind the closed dialog until the service had said what became of the lines on their way. */
+function tell({ checked, progress, reason }: Ended, notices: Notices): void {
+  if (reason === undefined) notices.add({ kind: "done", text: countsText(progress.counts) });
+  else notices.add({ kind: "problem", text: stoppedText(checked, progress, reason) });
 }
 
 /** What a step announces first, and screen readers read out. */
@@ -126,4 +91,72 @@ function headlineOf(step: ImportStep): string {
   if (step.kind === "preview") return describe(step.checked);
   if (step.kind === "sending") return sendingText(step);
   return step.kind === "ended" ? countsText(step.progress.counts) : "";
+}
+
+type LosingOptions = Readonly<{ step: ImportStep; file: File | undefined; onOpen: (file: File) => void; onClose: () => void }>;
+
+/** What would lose what is at stake: another file that is opened, or the dialog closed. */
+type Losing = Readonly<{ opens: File | undefined }>;
+
+/** Asks before something is lost. */
+function useLosing({ step, file, onOpen, onClose }: LosingOptions) {
+  /** Until people have said whether they want it. */
+  const [losing, setLosing] = useState<Losing>();
+  const atStake = atStakeIn(step);
+  const isSending = step.kind === "sending";
+  function open(chosen: File): void {
+    setLosing(undefined);
+    onOpen(chosen);
+  }
+  useEffect(() => {
+    if (!file || isSending) return;
+    if (atStake === undefined) open(file);
+    else setLosing({ opens: file });
+  }, [file]);
+  return {
+    open,
+    close(): void {
+      if (isSending) onClose();
+      else if (losing) setLosing(undefined);
+      else if (atStake === "columns") setLosing({ opens: undefined });
+      else onClose();
+    },
+    question:
+      losing && atStake ? (
+        <LosingQuestion
+          atStake={atStake}
+          opens={losing.opens?.name}
+          onLose={() => (losing.opens ? open(losing.opens) : onClose())}
+          onKeep={() => setLosing(undefined)}
+        />
+      ) : undefined,
+  };
+}
+
+type LosingQuestionProps = Readonly<{
+  atStake: AtStake;
+  /** The file that takes the place of the import; without one, its dialog is closed. */
+  opens: string | undefined;
+  onLose: () => void;
+  onKeep: () => void;
+}>;
+
+const LOST = {
+  columns: "forgets the columns that you chose.",
+  refused: "forgets which lines were refused.",
+  rest: "forgets this import, which stopped before its end.",
+} as const satisfies Record<AtStake, string>;
+
+function LosingQuestion({ atStake, opens, onLose, onKeep }: LosingQuestionProps) {
+  const isClosing = opens === undefined;
+  const back = `Back to the ${atStake === "columns" ? "preview" : "result"}`;
+  return (
+    <div>
+      <Problem text={`${isClosing ? "Closing" : `Opening ${quote(opens)}`} ${LOST[atStake]}`} />
+      <footer>
+        <Button label={isClosing ? "Close it" : "Open the file"} onClick={onLose} />
+        <Button label={back} class="primary" onClick={onKeep} ref={takeFocus} />
+      </footer>
+    </div>
+  );
 }

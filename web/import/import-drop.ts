@@ -1,15 +1,15 @@
 import { useEffect, useState } from "preact/hooks";
-import type { Access } from "../access.ts";
-import type { AppContext } from "../app-context.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import { listen } from "../listen.ts";
 import { PROBLEM_MS, quote } from "../notices.ts";
-import { createImportCode } from "./import-code.ts";
-import type { ImportCode } from "./import-code.ts";
+import { ImportCode } from "./import-code.ts";
 
 /** Opens the import with a file that is dropped on the page. Returns its code, which is asked for before that. */
-export function useImportDrop({ reaching, notices, opening }: AppContext, access: Access): ImportCode {
-  const [importCode] = useState(() => createImportCode(reaching.fetch));
+export function useImportDrop(catalogue: Catalogue): ImportCode {
+  const { reaching, notices, opening } = catalogue.context;
+  const [importCode] = useState(() => new ImportCode(reaching.fetch));
   // A form that is open would be lost with what is typed in it.
-  const isTaken = () => access.write && ["nothing", "import"].includes(opening.state.get().kind);
+  const isTaken = () => catalogue.access.write && ["nothing", "import"].includes(opening.state.get().kind);
   useDrop({
     onNear: () => void (isTaken() && importCode.state.get().kind === "unasked" && importCode.load()),
     onFile(file, others) {
@@ -43,11 +43,6 @@ function useDrop({ onNear, onFile }: DropOptions): void {
       event.preventDefault();
       onFile(file, others.length);
     }
-    addEventListener("dragover", allow);
-    addEventListener("drop", take);
-    return () => {
-      removeEventListener("dragover", allow);
-      removeEventListener("drop", take);
-    };
+    return listen({ dragover: allow, drop: take });
   }, []);
 }

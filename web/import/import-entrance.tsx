@@ -1,18 +1,13 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import type { Notices } from "../notices.ts";
 import { useValue } from "../state.ts";
+import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { takeFocus } from "../ui/focus.ts";
+import { Problem } from "../ui/form.tsx";
 import type { ImportCode } from "./import-code.ts";
 
-type ImportEntranceProps = Readonly<{
-  importCode: ImportCode;
-  catalogue: Catalogue;
-  notices: Notices;
-  file: File | undefined;
-  onClose: () => void;
-}>;
+type ImportEntranceProps = Readonly<{ importCode: ImportCode; catalogue: Catalogue; file: File | undefined }>;
 
 /** Code that is there sooner is not waited for in sight. */
 const UNSEEN_MS = 200;
@@ -26,31 +21,24 @@ const FAILURES = {
 
 /** The dialog of an import, as soon as its code is there. */
 export function ImportEntrance({ importCode, ...props }: ImportEntranceProps) {
+  const { notices, opening } = props.catalogue.context;
   const loading = useValue(importCode.state);
   const [isSeen, setSeen] = useState(false);
   useEffect(() => {
-    importCode.load();
+    void importCode.load();
     const timer = setTimeout(() => setSeen(true), UNSEEN_MS);
     return () => clearTimeout(timer);
   }, []);
   if (loading.kind === "loaded") return <loading.code.ImportDialog {...props} />;
   if (loading.kind !== "failed" && !isSeen) return null;
   return (
-    <Dialog title="Import plants" notices={props.notices} onClose={props.onClose} isWide>
+    <Dialog title="Import plants" notices={notices} onClose={() => opening.close()} isWide>
       {loading.kind === "failed" ? (
         <>
-          <p class="problem" role="alert">
-            {FAILURES[loading.cause]}
-          </p>
+          <Problem text={FAILURES[loading.cause]} />
           <footer>
-            {loading.cause === "outdated" ? (
-              <button class="button" type="button" onClick={() => location.reload()}>
-                Reload the page
-              </button>
-            ) : null}
-            <button class="button primary" type="button" onClick={importCode.load} ref={takeFocus}>
-              Try again
-            </button>
+            {loading.cause === "outdated" ? <Button label="Reload the page" onClick={() => location.reload()} /> : null}
+            <Button label="Try again" class="primary" onClick={() => void importCode.load()} ref={takeFocus} />
           </footer>
         </>
       ) : (

@@ -1,59 +1,76 @@
+import { count } from "../catalogue/bulk-text.ts";
 import { saveFile } from "../save-file.ts";
+import { Button } from "../ui/button.tsx";
+import { Problem } from "../ui/form.tsx";
 import type { CheckedFile } from "./check-file.ts";
-import { count, WORKBOOK } from "./import-preview.tsx";
-import { ProblemList } from "./problem-list.tsx";
+import { WORKBOOK } from "./import-preview.tsx";
+import type { SendingStep } from "./import-step.ts";
+import { ProblemList, UnusedColumns } from "./problem-list.tsx";
 import type { SentSoFar } from "./send-file.ts";
 import { refusedFile } from "./slices.ts";
-import { UnusedColumns } from "./unused-columns.tsx";
+
+type SendProgressProps = Readonly<{ step: SendingStep; onCancel: () => void }>;
+
+export function SendProgress({ step, onCancel }: SendProgressProps) {
+  const { checked, progress, startedAt, startRows } = step;
+  const { rows } = checked;
+  const { counts } = progress;
+  const seconds = (performance.now() - startedAt) / 1000;
+  const sent = counts.read - startRows;
+  const rate = sent === 0 || seconds === 0 ? undefined : sent / seconds;
+  return (
+    <div>
+      <progress value={counts.read} max={rows} aria-label="Sent so far" />
+      <p class="import-progress">
+        <span>
+          {counts.read.toLocaleString()} of {rows.toLocaleString()}
+        </span>
+        <span>{rate === undefined ? "" : `${Math.round(rate).toLocaleString()} a second`}</span>
+        <span>{rate === undefined ? "" : left((rows - counts.read) / rate)}</span>
+        <span>{counts.refused === 0 ? "" : `${counts.refused.toLocaleString()} refused`}</span>
+      </p>
+      <footer>
+        <Button label="Cancel" onClick={onCancel} />
+      </footer>
+    </div>
+  );
+}
+
+export function sendingText({ isStopping, progress }: SendingStep): string {
+  if (isStopping) return "Stopping. The lines that are on their way still count.";
+  if (progress.isWaiting) return "The service accepts nothing at the moment. The page tries again.";
+  return "Importing. What was sent is saved, whatever happens.";
+}
+
+function left(seconds: number): string {
+  return seconds < 90 ? `${Math.ceil(seconds)} s left` : `${Math.ceil(seconds / 60)} min left`;
+}
 
 type ImportResultProps = Readonly<{
   checked: CheckedFile;
   progress: SentSoFar;
-  /** Why it stopped before its end. */
   reason: string | undefined;
   onContinue: () => void;
   onClose: () => void;
 }>;
 
-/** What became of an import. */
 export function ImportResult({ checked, progress, reason, onContinue, onClose }: ImportResultProps) {
   const { refused } = progress.counts;
+  const name = plainName(checked);
   return (
     <div>
-      {reason === undefined ? null : (
-        <p class="problem" role="alert">
-          {stoppedText(checked, progress, reason)}
-        </p>
-      )}
+      <Problem text={reason === undefined ? undefined : stoppedText(checked, progress, reason)} />
       <UnusedColumns columns={checked.unusedColumns} />
       <ProblemList problems={progress.problems} total={refused} />
       {refused === 0 ? null : (
         <div class="choices">
-          <button
-            class="button"
-            type="button"
-            onClick={() => saveFile(refusedFile(checked, progress.refusedLines), `refused-${plainName(checked)}`)}
-          >
-            Save the refused lines
-          </button>
-          <button
-            class="button"
-            type="button"
-            onClick={() => saveFile(reasonsFile(checked, progress), `reasons-${plainName(checked)}.txt`)}
-          >
-            Save the reasons
-          </button>
+          <Button label="Save the refused lines" onClick={() => saveFile(refusedFile(checked, progress.refusedLines), `refused-${name}`)} />
+          <Button label="Save the reasons" onClick={() => saveFile(reasonsFile(checked, progress), `reasons-${name}.txt`)} />
         </div>
       )}
       <footer>
-        {reason === undefined ? null : (
-          <button class="button" type="button" onClick={onContinue}>
-            Continue
-          </button>
-        )}
-        <button class="button primary" type="button" onClick={onClose}>
-          Done
-        </button>
+        {reason === undefined ? null : <Button label="Continue" onClick={onContinue} />}
+        <Button label="Done" class="primary" onClick={onClose} />
       </footer>
     </div>
   );
@@ -69,13 +86,8 @@ export function stoppedText({ rows }: CheckedFile, { counts: { read }, underWay 
 
 /** "3 plants added, 1 refused." */
 export function countsText({ created, unchanged, replaced, refused }: SentSoFar["counts"]): string {
-  const parts = [
-    `${count(created, "plant")} added`,
-    ...(replaced === 0 ? [] : [`${replaced.toLocaleString()} replaced`]),
-    ...(unchanged === 0 ? [] : [`${unchanged.toLocaleString()} already there`]),
-    ...(refused === 0 ? [] : [`${refused.toLocaleString()} refused`]),
-  ];
-  return `${parts.join(", ")}.`;
+  const others = Object.entries({ replaced, "already there": unchanged, refused }).filter(([, rows]) => rows > 0);
+  return `${[`${count(created)} added`, ...others.map(([what, rows]) => `${rows.toLocaleString()} ${what}`)].join(", ")}.`;
 }
 
 /** As the command `plant-store import --refused` writes them. */

@@ -1,126 +1,136 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ServiceError } from "../../src/client/client.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import { isAbort } from "../failure-text.ts";
-import { useShown } from "../ui/shown.ts";
+import { failureText, isAbort } from "../failure-text.ts";
+import { useShown } from "../leaving.ts";
 import type { CheckedFile } from "./check-file.ts";
 import { NO_CHOICES, readAsChosen } from "./choices.ts";
 import type { Choices } from "./choices.ts";
 import { guessFile } from "./guess.ts";
-import { importFailureText } from "./import-failure.ts";
 import type { ImportStep, PreviewStep } from "./import-step.ts";
 import { openFile } from "./open-file.ts";
+import { previewImport } from "./preview.ts";
+import type { Preview, PreviewOptions } from "./preview.ts";
 import { sendFile } from "./send-file.ts";
 import type { OnConflict, SentSoFar } from "./send-file.ts";
 
-/** The steps of an import, and what leads from one to the next. Each ends what was under way. */
-type ImportRun = Readonly<{
-  step: ImportStep;
-  /** Why the last file cannot be read. */
-  problem: string | undefined;
-  check(chosen: File): Promise<void>;
-  /** Reads the file of the preview again, as people want it. */
-  choose(before: PreviewStep, choices: Choices): Promise<void>;
-  send(checked: CheckedFile, from: SentSoFar): Promise<void>;
-  cancel(): void;
-  chooseAnother(): void;
-}>;
-
-type Ended = Extract<ImportStep, { kind: "ended" }>;
+export type Ended = Extract<ImportStep, { kind: "ended" }>;
 
 type RunOptions = Readonly<{ catalogue: Catalogue; onConflict: OnConflict; onEnd: (ended: Ended) => void }>;
 
-const CANCELLED = "You cancelled it.";
-const CLOSED = "Its dialog was closed.";
-
-/** Whether the service says that it has stored nothing of what was under way. */
-function isRefusal(thrown: unknown): boolean {
-  return thrown instanceof ServiceError && thrown.status < 500;
-}
-
-export function useImportRun({ catalogue, onConflict, onEnd }: RunOptions): ImportRun {
+/** The steps of an import, and what leads from one to the next. Each ends what was under way. */
+export function useImportRun({ catalogue, onConflict, onEnd }: RunOptions) {
+  const { client, deletions } = catalogue;
   const [step, setStep] = useState<ImportStep>({ kind: "choosing" });
   const [problem, setProblem] = useState<string>();
   const stop = useRef(new AbortController());
   useEffect(() => () => stop.current.abort(), []);
   const isShown = useShown();
 
-  function begin(): AbortSignal {
+  /** Another file, or a later choice, may have taken the place of what fails, whatever is wrong with it. */
+  async function attempt(work: (signal: AbortSignal) => Promise<ImportStep>, failed: (text: string) => void): Promise<void> {
     stop.current.abort();
     stop.current = new AbortController();
+    const { signal } = stop.current;
     setProblem(undefined);
-    return stop.current.signal;
+    try {
+      setStep(await work(signal));
+    } catch (thrown) {
+      if (!signal.aborted) failed(failureText(thrown));
+    }
   }
 
-  return {
-    step,
-    problem,
-    async check(chosen) {
-      const signal = begin();
-      setStep({ kind: "checking", name: chosen.name, rows: 0, share: 0 });
-      try {
-        const { file: opened, format, faults, notes } = await openFile(chosen);
-        signal.throwIfAborted();
-        const checked = await guessFile(opened, {
-          signal,
-          format,
-          faults,
-          onRows: (rows, bytes) => setStep({ kind: "checking", name: chosen.name, rows, share: bytes / opened.size }),
-        });
-        setStep({ kind: "preview", checked, notes, choices: NO_CHOICES, read: NO_CHOICES, isKnown: false });
-      } catch (thrown) {
-        // Another file may have taken its place, whatever is wrong with this one.
-        if (signal.aborted) return;
-        setProblem(`${chosen.name} cannot be read. ${importFailureText(thrown)}`);
-        setStep({ kind: "choosing" });
-      }
-    },
-    async choose(before, choices) {
-      const signal = begin();
-      setStep({ ...before, choices });
-      try {
-        const chosen = await readAsChosen(before.checked, choices, { client: catalogue.client, signal });
-        setStep({ ...before, ...chosen, choices, read: choices });
-      } catch (thrown) {
-        if (signal.aborted) return;
-        setProblem(importFailureText(thrown));
-        // Also what was chosen just before, and not read to its end: nothing is shown that is not what is imported.
-        setStep({ ...before, choices: before.read });
-      }
-    },
-    async send(checked, from) {
-      const signal = begin();
-      const sending = { kind: "sending", checked, startedAt: performance.now(), startRows: from.counts.read, isStopping: false } as const;
-      let progress = from;
+  function check(chosen: File): void {
+    const { name } = chosen;
+    const onRead = (rows: number, share: number) => setStep({ kind: "checking", name, rows, share });
+    onRead(0, 0);
+    const failed = (text: string) => {
+      setProblem(`${name} cannot be read. ${text}`);
+      setStep({ kind: "choosing" });
+    };
+    void attempt((signal) => open(chosen, signal, onRead), failed);
+  }
+
+  function choose(before: PreviewStep, choices: Choices): void {
+    setStep({ ...before, choices });
+    const failed = (text: string) => {
+      setProblem(text);
+      // Also what was chosen just before, and not read to its end: nothing is shown that is not what is imported.
+      setStep({ ...before, choices: before.read });
+    };
+    const read = async (signal: AbortSignal): Promise<PreviewStep> => {
+      const chosen = await readAsChosen(before.checked, choices, { client, signal });
+      return { ...before, ...chosen, choices, read: choices };
+    };
+    void attempt(read, failed);
+  }
+
+  function send(checked: CheckedFile, from: SentSoFar): void {
+    const sending = { kind: "sending", checked, startedAt: performance.now(), startRows: from.counts.read, isStopping: false } as const;
+    let progress = from;
+    function onProgress(next: SentSoFar): void {
+      progress = next;
       setStep({ ...sending, progress });
+    }
+    onProgress(from);
+    const run = async (signal: AbortSignal): Promise<Ended> => {
       let reason: string | undefined;
       try {
-        await catalogue.deletions.flush();
-        await sendFile(checked, from, {
-          client: catalogue.client,
-          onConflict,
-          signal,
-          onProgress(next) {
-            progress = next;
-            setStep({ ...sending, progress });
-          },
-        });
+        await deletions.flush();
+        await sendFile(checked, from, { client, onConflict, signal, onProgress });
       } catch (thrown) {
-        reason = isAbort(thrown) ? (isShown() ? CANCELLED : CLOSED) : importFailureText(thrown);
-        if (isRefusal(thrown)) progress = { ...progress, underWay: 0 };
+        reason = isAbort(thrown) ? (isShown() ? "You cancelled it." : "Its dialog was closed.") : failureText(thrown);
+        // The service says that it has stored nothing of what was under way.
+        if (thrown instanceof ServiceError && thrown.status < 500) progress = { ...progress, underWay: 0 };
       }
       const ended: Ended = { kind: "ended", checked, progress, reason };
       onEnd(ended);
-      setStep(ended);
       void catalogue.reload();
-    },
-    cancel() {
-      stop.current.abort();
-      setStep((now) => (now.kind === "sending" ? { ...now, isStopping: true } : now));
-    },
-    chooseAnother() {
-      stop.current.abort();
-      setStep({ kind: "choosing" });
-    },
-  };
+      return ended;
+    };
+    void attempt(run, setProblem);
+  }
+
+  function cancel(): void {
+    stop.current.abort();
+    setStep((now) => (now.kind === "sending" ? { ...now, isStopping: true } : now));
+  }
+
+  function chooseAnother(): void {
+    stop.current.abort();
+    setStep({ kind: "choosing" });
+  }
+
+  return { step, problem, check, choose, send, cancel, chooseAnother };
+}
+
+/** Reads a file as it is probably meant. `onRead` hears how far it is. */
+async function open(chosen: File, signal: AbortSignal, onRead: (rows: number, share: number) => void): Promise<PreviewStep> {
+  const { file, format, faults, notes } = await openFile(chosen);
+  signal.throwIfAborted();
+  const onRows = (rows: number, bytes: number) => onRead(rows, bytes / file.size);
+  const checked = await guessFile(file, { signal, format, faults, onRows });
+  return { kind: "preview", checked, notes, choices: NO_CHOICES, read: NO_CHOICES, isKnown: false };
+}
+
+export type PreviewState = Readonly<{ preview?: Preview; failure?: string }>;
+
+/** Asks the service what an import of this file would do, again for each file and choice. */
+export function usePreview(
+  checked: CheckedFile | undefined,
+  { client, onConflict }: Pick<PreviewOptions, "client" | "onConflict">,
+): PreviewState {
+  const [state, setState] = useState<PreviewState>({});
+  useEffect(() => {
+    setState({});
+    if (!checked || checked.failure !== undefined) return undefined;
+    const asking = new AbortController();
+    previewImport(checked, { client, onConflict, signal: asking.signal, onPreview: (preview) => setState({ preview }) }).catch(
+      (thrown: unknown) => {
+        if (!isAbort(thrown)) setState({ failure: failureText(thrown) });
+      },
+    );
+    return () => asking.abort();
+  }, [checked, onConflict]);
+  return state;
 }

@@ -2,10 +2,9 @@ import type { Client, ImportProblem } from "../../src/client/client.ts";
 import type { CheckedFile, RepeatedRow } from "./check-file.ts";
 import { sendSlice } from "./send-file.ts";
 import type { OnConflict } from "./send-file.ts";
-import { sliceBody, toFileProblem } from "./slices.ts";
+import { toFileProblem } from "./slices.ts";
 import type { Slice } from "./slices.ts";
 
-/** What will happen to a row. */
 export type Fate = "created" | "unchanged" | "replaced" | "refused";
 
 /** What the service says will happen to the rows of a file, as far as it was asked. */
@@ -13,14 +12,13 @@ export type Preview = Readonly<{
   /** By position in the file. */
   fates: readonly Fate[];
   counts: Readonly<Record<Fate, number>>;
-  /** The first problems. */
   problems: readonly ImportProblem[];
   /** Why rows will be refused, by position in the file. */
   reasons: ReadonlyMap<number, string>;
   isDone: boolean;
 }>;
 
-type PreviewOptions = Readonly<{
+export type PreviewOptions = Readonly<{
   client: Client;
   onConflict: OnConflict;
   signal: AbortSignal;
@@ -29,7 +27,6 @@ type PreviewOptions = Readonly<{
 
 const PROBLEMS_KEPT = 100;
 
-/** The number of the error for an id in use. */
 const ID_IN_USE = 40900;
 
 /**
@@ -53,8 +50,7 @@ export async function previewImport(checked: CheckedFile, options: PreviewOption
 
   onPreview({ fates, counts, problems, reasons, isDone: checked.slices.length === 0 });
   for (const [at, slice] of checked.slices.entries()) {
-    const body = await sliceBody(checked, slice);
-    const summary = await sendSlice({ body, slice, checked }, { ...options, isDryRun: true }, () => undefined);
+    const summary = await sendSlice(checked, slice, { ...options, dryRun: true });
     const told = new Map(
       summary.problems.map((problem) => toFileProblem(problem, checked, slice)).map((problem) => [problem.line, problem]),
     );
@@ -76,7 +72,6 @@ export async function previewImport(checked: CheckedFile, options: PreviewOption
   }
 }
 
-/** Whether it is refused whatever is stored. */
 function isOwnFault(problem: ImportProblem | undefined): boolean {
   return problem !== undefined && problem.error !== ID_IN_USE;
 }

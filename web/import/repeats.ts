@@ -1,15 +1,11 @@
 import type { NewPlant } from "../../src/domain/plant.ts";
 
-/** How a row repeats the id of an earlier one of the file. */
 export type Repeat = Readonly<{
   /** The position of the first row with this id. */
   first: number;
   isSameAsFirst: boolean;
   isSameAsLast: boolean;
 }>;
-
-/** Finds rows that have the id of an earlier one. */
-export type Repeats = Readonly<{ see: (plant: NewPlant, row: number) => Repeat | undefined }>;
 
 /** Where the search for an id begins. */
 const SLOTS_MIN = 1 << 10;
@@ -18,17 +14,20 @@ const SLOTS_MIN = 1 << 10;
  * A table of the ids of a file, 40 bytes for each, because a Map of a million of them takes five times as much.
  * Contents are compared by a hash of 32 bits: this only predicts what the service decides.
  */
-export function findRepeats(): Repeats {
-  let ids = new BigInt64Array(SLOTS_MIN);
-  /** The first rows with them, counted from 1; 0 is a free place. */
-  let rows = new Uint32Array(SLOTS_MIN);
-  let firsts = new Uint32Array(SLOTS_MIN);
-  let lasts = new Uint32Array(SLOTS_MIN);
+function createTable(slots: number) {
+  const numbers = () => new Uint32Array(slots);
+  /** `rows`: the first ones with them, counted from 1; 0 is a free place. */
+  return { ids: new BigInt64Array(slots), rows: numbers(), firsts: numbers(), lasts: numbers() };
+}
+
+export function findRepeats(): Readonly<{ see: (plant: NewPlant, row: number) => Repeat | undefined }> {
+  let table = createTable(SLOTS_MIN);
   let count = 0;
   /** Of this file alone: nobody can choose ids that all have one place. */
   const secret = crypto.getRandomValues(new Uint32Array(1))[0]!;
 
   function placeOf(id: bigint): number {
+    const { ids, rows } = table;
     const mask = ids.length - 1;
     const low = Number(BigInt.asUintN(32, id));
     const high = Number(BigInt.asUintN(32, id >> 32n));
@@ -37,38 +36,30 @@ export function findRepeats(): Repeats {
     return at;
   }
 
-  function grow(): void {
-    const former = { ids, rows, firsts, lasts };
-    const size = ids.length * 2;
-    ids = new BigInt64Array(size);
-    rows = new Uint32Array(size);
-    firsts = new Uint32Array(size);
-    lasts = new Uint32Array(size);
-    former.rows.forEach((row, at) => {
-      if (row === 0) return;
-      const place = placeOf(former.ids[at]!);
-      ids[place] = former.ids[at]!;
-      rows[place] = row;
-      firsts[place] = former.firsts[at]!;
-      lasts[place] = former.lasts[at]!;
-    });
+  function put(id: bigint, row: number, [first, last]: readonly [number, number]): void {
+    const at = placeOf(id);
+    table.ids[at] = id;
+    table.rows[at] = row;
+    table.firsts[at] = first;
+    table.lasts[at] = last;
   }
 
   return {
     see({ id, name, tag }, row) {
       const content = tag === undefined ? hash(name) : mix(hash(name) ^ mix(hash(tag) + 1)) >>> 0;
       const at = placeOf(id);
-      const known = rows[at]!;
+      const known = table.rows[at]!;
       if (known !== 0) {
-        const repeat = { first: known - 1, isSameAsFirst: firsts[at] === content, isSameAsLast: lasts[at] === content };
-        lasts[at] = content;
+        const repeat = { first: known - 1, isSameAsFirst: table.firsts[at] === content, isSameAsLast: table.lasts[at] === content };
+        table.lasts[at] = content;
         return repeat;
       }
-      ids[at] = id;
-      rows[at] = row + 1;
-      firsts[at] = lasts[at] = content;
+      put(id, row + 1, [content, content]);
       count += 1;
-      if (count * 2 > ids.length) grow();
+      if (count * 2 <= table.ids.length) return undefined;
+      const { ids, rows, firsts, lasts } = table;
+      table = createTable(ids.length * 2);
+      for (const [place, first] of rows.entries()) if (first !== 0) put(ids[place]!, first, [firsts[place]!, lasts[place]!]);
       return undefined;
     },
   };

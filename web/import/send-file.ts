@@ -1,7 +1,6 @@
 import { ServiceError, UnexpectedAnswerError } from "../../src/client/client.ts";
 import type { Client, ImportProblem, ImportSummary } from "../../src/client/client.ts";
 import { toCsvQuery } from "../../src/files/csv-options.ts";
-import type { CsvOptions } from "../../src/files/csv-options.ts";
 import { isTransient } from "../failure-text.ts";
 import type { CheckedFile } from "./check-file.ts";
 import { pickRows, sliceBody, toFileProblem } from "./slices.ts";
@@ -15,7 +14,6 @@ export type SentSoFar = Readonly<{
   /** How many slices are stored. */
   slices: number;
   counts: Counts;
-  /** The first problems. */
   problems: readonly ImportProblem[];
   /** The refused lines as they stand in the file; of CSV without the first line. */
   refusedLines: readonly Blob[];
@@ -27,13 +25,7 @@ export type SentSoFar = Readonly<{
 
 type Counts = Readonly<Pick<ImportSummary, "read" | "created" | "unchanged" | "replaced" | "refused">>;
 
-type SendOptions = Readonly<{
-  client: Client;
-  onConflict: OnConflict;
-  signal: AbortSignal;
-  isDryRun?: boolean;
-  onProgress: (progress: SentSoFar) => void;
-}>;
+type SendOptions = Readonly<{ client: Client; onConflict: OnConflict; signal: AbortSignal }>;
 
 export const NOTHING_SENT: SentSoFar = {
   slices: 0,
@@ -61,17 +53,20 @@ const GRACE_MS = 2_000;
  * Imports a file slice by slice, as a browser does not tell how far a single request is. Begins where `from` ended. What was stored stays
  * stored, whatever it throws; `onProgress` has told how far it came. When it is aborted, it first hears what became of the slice under way.
  */
-export async function sendFile(checked: CheckedFile, from: SentSoFar, options: SendOptions): Promise<void> {
+export async function sendFile(
+  checked: CheckedFile,
+  from: SentSoFar,
+  { onProgress, ...options }: SendOptions & Readonly<{ onProgress: (progress: SentSoFar) => void }>,
+): Promise<void> {
   let progress = from;
   const signal = abortedLater(options.signal);
   for (const slice of checked.slices.slice(from.slices)) {
     options.signal.throwIfAborted();
-    const body = await sliceBody(checked, slice);
-    options.onProgress({ ...progress, underWay: slice.rows, isWaiting: false });
-    const onWait = () => options.onProgress({ ...progress, underWay: slice.rows, isWaiting: true });
-    const summary = await sendSlice({ body, slice, checked }, { ...options, signal }, onWait);
-    progress = await withSummary({ progress, summary, checked, slice });
-    options.onProgress(progress);
+    const tell = (isWaiting: boolean) => onProgress({ ...progress, underWay: slice.rows, isWaiting });
+    tell(false);
+    const summary = await sendSlice(checked, slice, { ...options, signal, onWait: () => tell(true) });
+    progress = await withSummary(progress, summary, { checked, slice });
+    onProgress(progress);
   }
 }
 
@@ -81,33 +76,27 @@ function abortedLater(signal: AbortSignal): AbortSignal {
   return later.signal;
 }
 
-/** How a slice is read: each names the columns, so that all have as many, unless every row of the file is faulty. */
-function csvOptionsOf({ csv, header }: CheckedFile): CsvOptions {
-  return { ...csv, hasHeader: csv.hasHeader || header.names !== "" };
-}
-
-type Sent = Readonly<{ body: Blob; slice: Slice; checked: CheckedFile }>;
-
 export async function sendSlice(
-  { body, slice, checked }: Sent,
-  { client, onConflict, signal, isDryRun = false }: Omit<SendOptions, "onProgress">,
-  onWait: () => void,
+  checked: CheckedFile,
+  slice: Slice,
+  { client, onConflict, signal, dryRun = false, onWait }: SendOptions & Readonly<{ dryRun?: boolean; onWait?: () => void }>,
 ): Promise<ImportSummary> {
-  const { format } = checked;
-  const csv = csvOptionsOf(checked);
-  const { ids } = csv;
-  const numbered = ids.kind === "from" ? { ...csv, ids: { ...ids, first: ids.first + BigInt(slice.before) } } : csv;
-  const query = format === "csv" ? toCsvQuery(numbered) : {};
+  const { format, csv, header } = checked;
+  const ids = csv.ids.kind === "from" ? { ...csv.ids, first: csv.ids.first + BigInt(slice.before) } : csv.ids;
+  // Each slice names the columns, so that all have as many, unless every row of the file is faulty.
+  const hasHeader = csv.hasHeader || header.names !== "";
+  const query = format === "csv" ? toCsvQuery({ ...csv, ids, hasHeader }) : {};
+  const body = await sliceBody(checked, slice);
   for (let tries = 1; ; tries += 1) {
     try {
-      return await client.importPlants(body, { ...query, format, onConflict, signal, ...(isDryRun ? { dryRun: true } : {}) });
+      return await client.importPlants(body, { ...query, format, onConflict, signal, ...(dryRun ? { dryRun } : {}) });
     } catch (thrown) {
       // Without a network a try tells nothing: a walk through a cellar would end the import.
       if ((navigator as { onLine?: boolean }).onLine === false) tries = Math.min(tries, TRIES_OFFLINE);
       if (tries >= TRIES || !isTransient(thrown)) throw thrown;
-      onWait();
-      const asked =
-        thrown instanceof ServiceError || thrown instanceof UnexpectedAnswerError ? Math.min(thrown.retryAfterMs ?? 0, ASKED_MS_MAX) : 0;
+      onWait?.();
+      const isAnswer = thrown instanceof ServiceError || thrown instanceof UnexpectedAnswerError;
+      const asked = isAnswer ? Math.min(thrown.retryAfterMs ?? 0, ASKED_MS_MAX) : 0;
       await new Promise((resolve) => {
         setTimeout(resolve, asked + PAUSE_MS * tries);
         signal.addEventListener("abort", resolve, { once: true });
@@ -117,23 +106,23 @@ export async function sendSlice(
   }
 }
 
-type Step = Omit<Sent, "body"> & Readonly<{ progress: SentSoFar; summary: ImportSummary }>;
+type Place = Readonly<{ checked: CheckedFile; slice: Slice }>;
 
-async function withSummary({ progress, summary, checked, slice }: Step): Promise<SentSoFar> {
-  const { counts, problems, refusedLines } = progress;
+async function withSummary({ slices, ...before }: SentSoFar, summary: ImportSummary, { checked, slice }: Place): Promise<SentSoFar> {
   const told = summary.problems.map((problem) => toFileProblem(problem, checked, slice));
   const picked = told.length === 0 ? [] : [new Blob(await pickRows(checked, slice, new Set(told.map(({ line }) => line))))];
+  const sum = (count: keyof Counts) => before.counts[count] + summary[count];
   return {
-    slices: progress.slices + 1,
+    slices: slices + 1,
     counts: {
-      read: counts.read + summary.read,
-      created: counts.created + summary.created,
-      unchanged: counts.unchanged + summary.unchanged,
-      replaced: counts.replaced + summary.replaced,
-      refused: counts.refused + summary.refused,
+      read: sum("read"),
+      created: sum("created"),
+      unchanged: sum("unchanged"),
+      replaced: sum("replaced"),
+      refused: sum("refused"),
     },
-    problems: problems.length < PROBLEMS_KEPT ? [...problems, ...told] : problems,
-    refusedLines: [...refusedLines, ...picked],
+    problems: before.problems.length < PROBLEMS_KEPT ? [...before.problems, ...told] : before.problems,
+    refusedLines: [...before.refusedLines, ...picked],
     underWay: 0,
     isWaiting: false,
   };

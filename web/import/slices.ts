@@ -25,6 +25,11 @@ export type SlicedFile = Readonly<{
 const SLICE_ROWS = 1_000;
 const SLICE_BYTES = 1_000_000;
 
+/** The bytes of a file from one place to another, or to its end. */
+export async function bytesIn(file: Blob, start: number, end: number): Promise<Uint8Array> {
+  return new Uint8Array(await file.slice(start, end).arrayBuffer());
+}
+
 /** Cuts a file of so many bytes. `starts`, `lines`: where its rows begin. */
 export function cutSlices(starts: readonly number[], lines: readonly number[], size: number): Slice[] {
   const slices: Slice[] = [];

@@ -3,7 +3,6 @@ import { normalize } from "../../src/domain/normalization.ts";
 import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../src/domain/plant.ts";
 import { isInvisible } from "./label.ts";
 
-/** A plant as it is typed. */
 export type Draft = Readonly<{ id: string; name: string; tag: string }>;
 
 export const ID_RULE = `The id is a whole number from ${PLANT_ID_MIN} to ${PLANT_ID_MAX}.`;

@@ -1,65 +1,100 @@
+import type { Plant } from "../../src/client/client.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import type { Notices } from "../notices.ts";
 import { useValue } from "../state.ts";
-import { BackAgain } from "../ui/back-again.tsx";
+import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
-import { EditConflict } from "./edit-conflict.tsx";
+import { BackAgain, Form, Problem } from "../ui/form.tsx";
 import { useEditing } from "./editing.ts";
-import { NameAndTag } from "./name-and-tag.tsx";
-import { PlantText } from "./plant-text.tsx";
+import { nameLabel, tagLabel } from "./label.ts";
+import { NameAndTag } from "./plant-fields.tsx";
 
-type EditDialogProps = Readonly<{ id: bigint; catalogue: Catalogue; notices: Notices; onClose: () => void }>;
+type EditDialogProps = Readonly<{ id: bigint; catalogue: Catalogue }>;
 
 /** A plant to be changed; to those who may not, it is only shown. */
-export function EditDialog({ id, catalogue, notices, onClose }: EditDialogProps) {
+export function EditDialog({ id, catalogue }: EditDialogProps) {
+  const { notices, opening } = catalogue.context;
   const mayChange = catalogue.access.write;
   const tags = useValue(catalogue.tagCounts.state) ?? [];
-  const editing = useEditing({ id, catalogue, notices, onClose });
+  const editing = useEditing(id, catalogue);
   const { step, draft, problem, isBusy } = editing;
+  const isEditing = step.kind === "editing" && mayChange;
   return (
-    <Dialog title={step.kind === "conflict" ? "Yours or theirs?" : mayChange ? "Edit plant" : "Plant"} notices={notices} onClose={onClose}>
+    <Dialog
+      title={step.kind === "conflict" ? "Yours or theirs?" : mayChange ? "Edit plant" : "Plant"}
+      notices={notices}
+      onClose={() => opening.close()}
+    >
       <p class="hint number">Id {String(id)}</p>
       {step.kind === "loading" && problem === undefined ? <p>Loading the plant…</p> : null}
       {step.kind === "absent" ? (
         <p>{step.wasShown ? "This plant no longer exists: someone deleted it." : `There is no plant with the id ${id}.`}</p>
       ) : null}
-      {step.kind === "editing" && draft !== undefined && mayChange ? (
-        <form
-          id="edit"
-          onSubmit={(event) => {
-            event.preventDefault();
-            editing.save();
-          }}
-        >
+      {isEditing && draft ? (
+        <Form id="edit" onSubmit={editing.save}>
           {editing.isBack ? <BackAgain onDiscard={editing.discard} /> : null}
           <NameAndTag draft={draft} onDraft={editing.type} tags={tags} isFixed={isBusy} />
-        </form>
+        </Form>
       ) : null}
       {step.kind === "editing" && !mayChange ? <PlantText plant={step.seen.plant} /> : null}
-      {problem === undefined ? null : (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       {step.kind === "conflict" ? (
-        <EditConflict mine={step.mine} theirs={step.theirs?.plant} isBusy={isBusy} onMine={editing.save} onTheirs={editing.keepTheirs} />
+        <Conflict mine={step.mine} theirs={step.theirs?.plant} isBusy={isBusy} onMine={editing.save} onTheirs={editing.leave} />
       ) : (
         <footer>
-          <button class="button" type="button" onClick={editing.leave}>
-            {step.kind === "absent" || !mayChange ? "Close" : "Cancel"}
-          </button>
-          {step.kind === "editing" && mayChange ? (
-            <button class="button primary" type="submit" form="edit" disabled={isBusy}>
-              {isBusy ? "Saving…" : "Save"}
-            </button>
-          ) : null}
-          {step.kind === "loading" && problem !== undefined ? (
-            <button class="button primary" type="button" onClick={editing.load}>
-              Try again
-            </button>
-          ) : null}
+          <Button label={step.kind === "absent" || !mayChange ? "Close" : "Cancel"} onClick={editing.leave} />
+          {isEditing ? <Button label={isBusy ? "Saving…" : "Save"} class="primary" type="submit" form="edit" disabled={isBusy} /> : null}
+          {step.kind === "loading" && problem !== undefined ? <Button label="Try again" class="primary" onClick={editing.load} /> : null}
         </footer>
       )}
     </Dialog>
+  );
+}
+
+type ConflictProps = Readonly<{
+  mine: Plant;
+  /** Undefined when somebody deleted it. */
+  theirs: Plant | undefined;
+  isBusy: boolean;
+  onMine: () => void;
+  onTheirs: () => void;
+}>;
+
+function Conflict({ mine, theirs, isBusy, onMine, onTheirs }: ConflictProps) {
+  const isGone = theirs === undefined;
+  return (
+    <div class="plants-conflict">
+      <Problem text={`Someone ${isGone ? "deleted" : "changed"} this plant in the meantime. Your change is not saved yet.`} />
+      <div class="plants-sides">
+        <section aria-label="Yours">
+          <h3>Yours</h3>
+          <PlantText plant={mine} other={theirs} />
+        </section>
+        <section aria-label="Theirs">
+          <h3>Theirs</h3>
+          {isGone ? <p class="none">Deleted</p> : <PlantText plant={theirs} other={mine} />}
+        </section>
+      </div>
+      <footer>
+        <Button label={isGone ? "Leave it deleted" : "Keep theirs"} onClick={onTheirs} />
+        <Button label={isGone ? "Save yours as new" : "Replace with yours"} class="primary" onClick={onMine} disabled={isBusy} />
+      </footer>
+    </div>
+  );
+}
+
+type PlantTextProps = Readonly<{ plant: Plant; /** What to mark the differences to. */ other?: Plant | undefined }>;
+
+function PlantText({ plant: { name, tag }, other }: PlantTextProps) {
+  return (
+    <dl class="plants-text">
+      <dt>Name</dt>
+      <dd class={other === undefined || other.name === name ? "" : "plants-differs"} dir="auto">
+        {nameLabel(name)}
+      </dd>
+      <dt>Tag</dt>
+      <dd class={other === undefined || other.tag === tag ? "" : "plants-differs"} dir="auto">
+        {tag === undefined ? "(no tag)" : tagLabel(tag)}
+      </dd>
+    </dl>
   );
 }

@@ -1,9 +1,10 @@
+import { Button } from "../ui/button.tsx";
 import { useEffect, useState } from "preact/hooks";
 import { createClient } from "../../src/client/client.ts";
 import type { AppContext } from "../app-context.ts";
 import { TableSkeleton } from "../catalogue/plant-table.tsx";
 import { failureText } from "../failure-text.ts";
-import { useShown } from "../ui/shown.ts";
+import { useShown } from "../leaving.ts";
 
 /** Asks the service who has the token that this tab kept. Where it takes the token no more, the sign-in comes instead. */
 export function Arrival({ context, token }: { context: AppContext; token: string }) {
@@ -40,12 +41,7 @@ export function Arrival({ context, token }: { context: AppContext; token: string
     <main class="empty">
       <div role="alert">
         <p>{problem}</p>
-        <button class="button" type="button" onClick={() => void ask()}>
-          Try again
-        </button>{" "}
-        <button class="button quiet" type="button" onClick={() => session.signOut()}>
-          Sign out
-        </button>
+        <Button label="Try again" onClick={() => void ask()} /> <Button label="Sign out" class="quiet" onClick={() => session.signOut()} />
       </div>
     </main>
   );

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Field } from "../ui/field.tsx";
+import { Field } from "../ui/form.tsx";
 import { Icon } from "../ui/icon.tsx";
 
 /** A new token, which is shown only now. */
@@ -20,7 +20,7 @@ export function NewSecret({ secret }: { secret: string }) {
   }
 
   return (
-    <div class="new-secret">
+    <div class="tokens-secret">
       <Field label="The new token" hint="Copy it now: it is not shown again, because the service keeps only its hash.">
         {(id, hintId) => (
           <div class="joined">

@@ -4,9 +4,9 @@ import { SCOPES } from "../../src/domain/scope.ts";
 import type { Scope } from "../../src/domain/scope.ts";
 import { useKept } from "../kept.ts";
 import { useHold } from "../leaving.ts";
-import { BackAgain } from "../ui/back-again.tsx";
-import { Field } from "../ui/field.tsx";
+import { Button } from "../ui/button.tsx";
 import { takeFocus } from "../ui/focus.ts";
+import { BackAgain, Check, Form, TextField } from "../ui/form.tsx";
 
 const MEANINGS = {
   "plants:read": "see, search and export plants",
@@ -20,16 +20,18 @@ export const NEW_TOKEN = "new-token";
 /** The contract has as many characters. Here an emoji counts as two. */
 const NAME_MAX = 100;
 
-/** A token as it is typed. */
 type Draft = Readonly<{ name: string; scopes: readonly Scope[]; days: string }>;
+
+const EMPTY: Draft = { name: "", scopes: ["plants:read", "plants:write"], days: "" };
 
 type NewTokenFormProps = Readonly<{ onCreate: (token: NewToken) => Promise<void>; onBack: () => void }>;
 
 export function NewTokenForm({ onCreate, onBack }: NewTokenFormProps) {
-  const typed = useKept<Draft>(NEW_TOKEN, emptyDraft);
+  const typed = useKept<Draft>(NEW_TOKEN, () => EMPTY);
   const { name, scopes, days } = typed.value;
   useHold(name !== "" || days !== "");
   const [isBusy, setBusy] = useState(false);
+  const type = (changed: Partial<Draft>) => typed.set({ ...typed.value, ...changed });
 
   async function create(): Promise<void> {
     setBusy(true);
@@ -38,76 +40,44 @@ export function NewTokenForm({ onCreate, onBack }: NewTokenFormProps) {
   }
 
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        void create();
-      }}
-    >
-      {typed.isBack ? (
-        <BackAgain
-          onDiscard={() => {
-            typed.set(emptyDraft());
-            typed.forget();
-          }}
-        />
-      ) : null}
-      <Field label="Name" hint="Who or what it is for.">
-        {(id, hintId) => (
-          <input
-            id={id}
-            aria-describedby={hintId}
-            value={name}
-            onInput={({ currentTarget: { value } }) => typed.set({ name: value, scopes, days })}
-            autocomplete="off"
-            autofocus
-            ref={takeFocus}
-            maxLength={NAME_MAX}
-            required
-          />
-        )}
-      </Field>
+    <Form onSubmit={create}>
+      {typed.isBack ? <BackAgain onDiscard={() => typed.reset(EMPTY)} /> : null}
+      <TextField
+        label="Name"
+        hint="Who or what it is for."
+        value={name}
+        onValue={(next) => type({ name: next })}
+        autocomplete="off"
+        autofocus
+        ref={takeFocus}
+        maxLength={NAME_MAX}
+        required
+      />
       <fieldset>
         <legend>This token can</legend>
         {SCOPES.map((scope) => (
-          <label class="check" key={scope}>
-            <input
-              type="checkbox"
-              checked={scopes.includes(scope)}
-              onChange={({ currentTarget: { checked } }) =>
-                typed.set({ name, scopes: SCOPES.filter((other) => (other === scope ? checked : scopes.includes(other))), days })
-              }
-            />
-            {MEANINGS[scope]}
-          </label>
+          <Check
+            key={scope}
+            label={MEANINGS[scope]}
+            checked={scopes.includes(scope)}
+            onCheck={(isIn) => type({ scopes: SCOPES.filter((other) => (other === scope ? isIn : scopes.includes(other))) })}
+          />
         ))}
       </fieldset>
-      <Field label="Days until it expires" hint="Without a number, it is valid until you revoke it.">
-        {(id, hintId) => (
-          <input
-            id={id}
-            class="new-token-form-days"
-            aria-describedby={hintId}
-            type="number"
-            min={1}
-            max={36_500}
-            value={days}
-            onInput={({ currentTarget: { value } }) => typed.set({ name, scopes, days: value })}
-          />
-        )}
-      </Field>
+      <TextField
+        label="Days until it expires"
+        hint="Without a number, it is valid until you revoke it."
+        class="tokens-days"
+        type="number"
+        min={1}
+        max={36_500}
+        value={days}
+        onValue={(next) => type({ days: next })}
+      />
       <footer>
-        <button class="button" type="button" onClick={onBack}>
-          Back
-        </button>
-        <button class="button primary" type="submit" disabled={isBusy || scopes.length === 0}>
-          {isBusy ? "Creating…" : "Create token"}
-        </button>
+        <Button label="Back" onClick={onBack} />
+        <Button label={isBusy ? "Creating…" : "Create token"} class="primary" type="submit" disabled={isBusy || scopes.length === 0} />
       </footer>
-    </form>
+    </Form>
   );
-}
-
-function emptyDraft(): Draft {
-  return { name: "", scopes: ["plants:read", "plants:write"], days: "" };
 }

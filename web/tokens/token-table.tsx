@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Token } from "../../src/client/client.ts";
-import { serviceNow } from "../service-time.ts";
-import { dayOf, minuteOf } from "../time-text.ts";
+import { dayOf, minuteOf, serviceNow } from "../time.ts";
+import { Button } from "../ui/button.tsx";
 
 type TokenTableProps = Readonly<{ tokens: readonly Token[]; onRevoke: (token: Token) => void }>;
 
@@ -12,7 +12,7 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps) {
   // After years most are revoked, and nobody looks for those.
   const inOrder = [...tokens.filter(isValid), ...tokens.filter((token) => !isValid(token))];
   return (
-    <div class="token-table">
+    <div class="tokens">
       <table class="ruled" role="table">
         <thead role="rowgroup">
           <tr role="row">
@@ -27,49 +27,51 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps) {
           </tr>
         </thead>
         <tbody role="rowgroup">
-          {inOrder.map((token) => {
-            const canRevoke = isValid(token);
-            return (
-              <tr role="row" key={token.id} class={canRevoke ? "" : "token-table-old"}>
-                <th role="rowheader" scope="row">
-                  {token.name}
-                </th>
-                <td role="cell">{token.scopes.join(", ")}</td>
-                <td role="cell">{madeText(token, tokens)}</td>
-                <td role="cell">{token.lastUsed === undefined ? "never" : minuteOf(token.lastUsed)}</td>
-                <td role="cell">{stateText(token)}</td>
-                <td role="cell" class="token-table-actions">
-                  {canRevoke ? (
-                    <button
-                      class="button"
-                      type="button"
-                      aria-label={asked === token.id ? `Cancel: do not revoke ${token.name}` : `Revoke ${token.name}`}
-                      // A user who presses it twice has not read the question: a key takes it back, and a double click asks it.
-                      onClick={({ detail }) => detail < 2 && setAsked(asked === token.id ? undefined : token.id)}
-                    >
-                      {asked === token.id ? "Cancel" : "Revoke"}
-                    </button>
-                  ) : null}
-                  {canRevoke && asked === token.id ? (
-                    // Read out as it comes: the focus stays on the button before it.
-                    <div role="alert">
-                      <button
-                        class="button danger"
-                        type="button"
-                        aria-label={`Revoke for good? ${token.name}`}
-                        onClick={({ detail }) => detail < 2 && onRevoke(token)}
-                      >
-                        Revoke for good?
-                      </button>
-                    </div>
-                  ) : null}
-                </td>
-              </tr>
-            );
-          })}
+          {inOrder.map((token) => (
+            <tr role="row" key={token.id} class={isValid(token) ? "" : "tokens-old"}>
+              <th role="rowheader" scope="row">
+                {token.name}
+              </th>
+              <td role="cell">{token.scopes.join(", ")}</td>
+              <td role="cell">{madeText(token, tokens)}</td>
+              <td role="cell">{token.lastUsed === undefined ? "never" : minuteOf(token.lastUsed)}</td>
+              <td role="cell">{stateText(token)}</td>
+              <td role="cell" class="tokens-actions">
+                {isValid(token) ? (
+                  <Revocation token={token} isAsked={asked === token.id} onAsk={setAsked} onRevoke={() => onRevoke(token)} />
+                ) : null}
+              </td>
+            </tr>
+          ))}
         </tbody>
       </table>
     </div>
+  );
+}
+
+type RevocationProps = Readonly<{ token: Token; isAsked: boolean; onAsk: (id: string | undefined) => void; onRevoke: () => void }>;
+
+/** A user who presses its first button twice has not read the question: a key takes it back, and a double click asks it. */
+function Revocation({ token: { id, name }, isAsked, onAsk, onRevoke }: RevocationProps) {
+  return (
+    <>
+      <Button
+        label={isAsked ? "Cancel" : "Revoke"}
+        aria-label={isAsked ? `Cancel: do not revoke ${name}` : `Revoke ${name}`}
+        onClick={({ detail }) => detail < 2 && onAsk(isAsked ? undefined : id)}
+      />
+      {isAsked ? (
+        // Read out as it comes: the focus stays on the button before it.
+        <div role="alert">
+          <Button
+            label="Revoke for good?"
+            class="danger"
+            aria-label={`Revoke for good? ${name}`}
+            onClick={({ detail }) => detail < 2 && onRevoke()}
+          />
+        </div>
+      ) : null}
+    </>
   );
 }
 

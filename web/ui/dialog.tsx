@@ -1,14 +1,13 @@
+import { IconButton } from "./button.tsx";
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import type { Notices } from "../notices.ts";
 import { focusHome } from "./focus.ts";
-import { Icon } from "./icon.tsx";
 import { NoticeList } from "./notice-list.tsx";
 
 type DialogProps = Readonly<{
   title: string;
   notices: Notices;
-  /** Without it, people cannot close it. */
   onClose?: () => void;
   isWide?: boolean;
   children: ComponentChildren;
@@ -64,11 +63,7 @@ export function Dialog({ title, notices, onClose, isWide = false, children }: Di
         <h2 id={titleId} ref={heading} tabIndex={-1}>
           {title}
         </h2>
-        {onClose === undefined ? null : (
-          <button class="button quiet square" type="button" aria-label="Close" onClick={onClose}>
-            <Icon name="close" />
-          </button>
-        )}
+        {onClose === undefined ? null : <IconButton icon="close" label="Close" onClick={onClose} />}
       </header>
       {children}
       <NoticeList notices={notices} isInDialog />

@@ -10,11 +10,24 @@ const PATHS = {
   search: "M10.5 4a6.5 6.5 0 1 0 0 13a6.5 6.5 0 1 0 0-13zM15.5 15.5L20 20",
 } as const;
 
+export type IconName = keyof typeof PATHS;
+
 /** A picture beside a word, or in a button that has a label. */
-export function Icon({ name }: { name: keyof typeof PATHS }) {
+export function Icon({ name }: { name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
       <path d={PATHS[name]} />
     </svg>
+  );
+}
+
+export function Brand() {
+  return (
+    <span class="brand">
+      <svg viewBox="0 0 24 24" aria-hidden="true">
+        <path d="M20 3C10 3 4 8 4 15c0 1.6.4 3 1 4.2L3 21l1 1 2-2c1.2.6 2.6 1 4 1 7 0 10-7 10-18zM8 17c2-4 4-6 8-9-3 4-5 6-7 9z" />
+      </svg>
+      Plant Store
+    </span>
   );
 }

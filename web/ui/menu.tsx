@@ -1,5 +1,7 @@
+import { Button } from "./button.tsx";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { listen } from "../listen.ts";
 import { Icon } from "./icon.tsx";
 
 /** What a menu offers: something to do, a link, or only words. */
@@ -16,11 +18,8 @@ export function Menu({ label, items }: { label: string; items: readonly MenuItem
 
   useEffect(() => {
     if (!isOpen) return undefined;
-    function closeOutside({ target }: Event): void {
-      if (!(target instanceof Node) || menu.current?.contains(target) !== true) setOpen(false);
-    }
-    addEventListener("click", closeOutside);
-    return () => removeEventListener("click", closeOutside);
+    const isInside = (target: EventTarget | null) => target instanceof Node && menu.current?.contains(target) === true;
+    return listen({ click: ({ target }) => isInside(target) || setOpen(false) });
   }, [isOpen]);
 
   function onKeyDown(event: KeyboardEvent): void {
@@ -76,15 +75,14 @@ function toContent(item: MenuItem, close: () => void): ComponentChildren {
     );
   }
   return (
-    <button
-      class="button quiet"
-      type="button"
+    <Button
+      label={item.label}
+      class="quiet"
+
       onClick={() => {
         close();
         item.run();
       }}
-    >
-      {item.label}
-    </button>
+    />
   );
 }

@@ -1,10 +1,10 @@
+import { Button, IconButton } from "./button.tsx";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Notice, Notices } from "../notices.ts";
 import { useValue } from "../state.ts";
 import { useDock } from "./dock.ts";
 import { exactText } from "./exact-text.ts";
 import { FOCUS_HOME } from "./focus.ts";
-import { Icon } from "./icon.tsx";
 
 /** All short messages, each read out as it comes, without those that are there. What is behind a dialog cannot be reached, so the dialog repeats what asks for something. */
 export function NoticeList({ notices, isInDialog = false }: { notices: Notices; isInDialog?: boolean }) {
@@ -47,16 +47,8 @@ function NoticeItem({ notice, isInDialog, onClose }: { notice: Notice; isInDialo
         <span class={seen === undefined ? undefined : "unseen"}>{text}</span>{" "}
         <span aria-hidden="true" ref={exactText(seen ?? detail ?? "")} />
       </p>
-      {action === undefined ? null : (
-        <button class="button" type="button" ref={button} onClick={action.run}>
-          {action.label}
-        </button>
-      )}
-      {isClosable ? (
-        <button class="button quiet square" type="button" aria-label="Close this message" onClick={onClose}>
-          <Icon name="close" />
-        </button>
-      ) : null}
+      {action === undefined ? null : <Button label={action.label} ref={button} onClick={action.run} />}
+      {isClosable ? <IconButton icon="close" label="Close this message" onClick={onClose} /> : null}
     </div>
   );
 }

@@ -1,6 +1,5 @@
 import type { Reach } from "../reach.ts";
-import { useValue } from "../state.ts";
-import type { State } from "../state.ts";
+import { State, useValue } from "../state.ts";
 
 const TEXTS = {
   reached: undefined,

@@ -80,17 +80,17 @@ type Positions = Readonly<{
 
 /** As tests use them: their own types need those of a browser, which are not those of a test. */
 type Modules = Readonly<{
-  createCatalogue: (context: object) => Catalogue;
+  Catalogue: new (context: object) => Catalogue;
   createCatalogueFetch: (fetch: Send, onChange: () => void) => Send;
-  createKeptUndo: (storage: object) => Readonly<{ keep: (undos: readonly object[]) => void }>;
-  createListing: (client: Client, view: View) => Listing;
-  createNotices: () => Notices;
-  createPositions: (storage: object) => Positions;
-  createSession: (tab: object, device?: object) => PageSession;
-  createState: <Value>(value: Value) => State<Value>;
-  createTagCounts: (client: Client, views: State<View>) => TagCounts;
-  createTicks: (parts: Readonly<{ client: Client; listing: Listing; notices: Notices }>) => Ticks;
-  createViews: (window: object) => Views;
+  KeptUndo: new (storage: object) => Readonly<{ keep: (undos: readonly object[]) => void }>;
+  Listing: new (client: Client, view: View) => Listing;
+  Notices: new () => Notices;
+  Positions: new (storage: object) => Positions;
+  PageSession: new (tab: object, device?: object) => PageSession;
+  State: new <Value>(value: Value) => State<Value>;
+  LiveTagCounts: new (client: Client, views: State<View>) => TagCounts;
+  Ticks: new (parts: Readonly<{ client: Client; listing: Listing; notices: Notices }>) => Ticks;
+  Views: new (window: object) => Views;
   deviceStorage: () => object | undefined;
   failureText: (thrown: unknown) => string;
   isGone: (state: object) => boolean;
@@ -175,20 +175,20 @@ async function assemble(service: TestService, token: string, tab: FakeStorage) {
   const { fetch, ...network } = openNetwork();
   const history = { scrollRestoration: "auto", state: null, pushState: () => undefined, replaceState: () => undefined };
   Object.assign(globalThis, { sessionStorage: tab, history });
-  const session = modules.createSession(tab);
+  const session = new modules.PageSession(tab);
   const who = (await (await globalThis.fetch(`${service.url}/session`, { headers: { authorization: `Bearer ${token}` } })).json()) as Who;
   session.signIn(token, who);
-  const notices = modules.createNotices();
-  const keptUndo = modules.createKeptUndo(tab);
-  const views = modules.createViews({ history, location: LOCATION, ...ELSEWHERE });
+  const notices = new modules.Notices();
+  const keptUndo = new modules.KeptUndo(tab);
+  const views = new modules.Views({ history, location: LOCATION, ...ELSEWHERE });
   session.state.watch(() => {
     if (!modules.isGone(session.state.get())) return;
     notices.withdrawActions();
     keptUndo.keep([]);
   });
-  const reaching = { state: modules.createState("reached"), fetch };
+  const reaching = { state: new modules.State("reached"), fetch };
   const tabs = { tell: () => undefined, watch: () => () => undefined };
-  const catalogue = modules.createCatalogue({ base: service.url, session, reaching, notices, keptUndo, views, tabs });
+  const catalogue = new modules.Catalogue({ base: service.url, session, reaching, notices, keptUndo, views, tabs });
   views.state.watch(() => void catalogue.reload());
   await catalogue.reload();
   catalogue.bulkChanges.offer();

@@ -215,7 +215,7 @@ export class Visit {
   readonly showAgain = async (): Promise<void> => {
     for (const state of ["hidden", "visible"]) {
       await this.page.evaluate(`Object.defineProperty(document, "visibilityState", { value: "${state}", configurable: true })`);
-      await this.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+      await this.page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
     }
   };
 

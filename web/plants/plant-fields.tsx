@@ -1,13 +1,46 @@
 import type { TagCount } from "../../src/client/client.ts";
-import { AS_TYPED, Field } from "../ui/field.tsx";
 import { takeFocus } from "../ui/focus.ts";
+import { AS_TYPED, Field, TextField } from "../ui/form.tsx";
+import type { Draft } from "./draft.ts";
+
+type NameAndTagProps = Readonly<{
+  draft: Draft;
+  onDraft: (draft: Draft) => void;
+  tags: readonly TagCount[];
+  /** Whether nothing can be typed: it is on its way. */
+  isFixed: boolean;
+}>;
+
+/** Name and tag of a plant, the first fields of a dialog. */
+export function NameAndTag({ draft, onDraft, tags, isFixed }: NameAndTagProps) {
+  return (
+    <>
+      <TextField
+        label="Name"
+        dir="auto"
+        value={draft.name}
+        onValue={(name) => onDraft({ ...draft, name })}
+        readOnly={isFixed}
+        autofocus
+        ref={takeFocus}
+        {...AS_TYPED}
+      />
+      <TagField
+        value={draft.tag}
+        onValue={(tag) => onDraft({ ...draft, tag })}
+        tags={tags}
+        hint="What kind of plant it is. Optional."
+        isFixed={isFixed}
+      />
+    </>
+  );
+}
 
 type TagFieldProps = Readonly<{
   value: string;
   onValue: (value: string) => void;
   tags: readonly TagCount[];
   hint: string;
-  /** Whether it takes the focus. */
   isFirst?: boolean;
   isFixed?: boolean;
 }>;
