@@ -127,7 +127,7 @@ function programOf({ root, config }: Image): string {
 }
 
 /** They start a service for each of hundreds of cases, or several on one PostgreSQL. */
-const ELSEWHERE = ["engine-parity", "export-moment", "model"];
+const ELSEWHERE = ["export-moment", "model"];
 
 const FILES = inForm(
   ["accept", "plants"].map((name) => `test/interface/${name}.test.ts`),
@@ -144,5 +144,5 @@ export function expectInterface(program: string): void {
     env: { ...process.env, TEST_PROGRAM: program, TMPDIR: "/tmp" },
   });
   const failed = stderr.split("\n").filter((line) => status !== 0 && !/^\((pass|skip)\)/.test(line));
-  expect({ status, failed, passed: Number(/^ *(\d+) pass$/m.exec(stderr)?.[1]) > 100 }).toEqual({ status: 0, failed: [], passed: true });
+  expect({ status, failed, passed: Number(/^ *(\d+) pass$/m.exec(stderr)?.[1]) > 50 }).toEqual({ status: 0, failed: [], passed: true });
 }
