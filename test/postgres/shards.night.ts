@@ -61,6 +61,10 @@ function workerStatements(group: number, count: number, schema: string): readonl
   ];
 }
 
+/** Makes a change on a worker do this when it asks for the lock of its shards. */
+const lockThat = (statement: string) =>
+  `CREATE OR REPLACE FUNCTION pg_catalog.lock_shard_metadata(mode INT, shards BIGINT[]) RETURNS VOID LANGUAGE plpgsql AS $$ BEGIN ${statement}; END $$`;
+
 /** What distributes the table on Citus. */
 async function distribute(url: string, shards: number): Promise<void> {
   const lowest = `(-2147483648 + shard * 4294967296 / ${shards})::text`;
@@ -221,10 +225,7 @@ describe("a service whose database has its plants on workers", () => {
     await keepTable("looks", 2);
     await WORKERS[0].query("INSERT INTO plants_2 SELECT * FROM plants WHERE (hashint8(id) + 2147483648) * 8 / 4294967296 = 2", "looks");
     // With its lock the worker learns that the shard is elsewhere. As the change is rolled back, it forgets that again.
-    await WORKERS[0].query(
-      "CREATE OR REPLACE FUNCTION pg_catalog.lock_shard_metadata(mode INT, shards BIGINT[]) RETURNS VOID LANGUAGE sql AS 'DELETE FROM pg_dist_placement WHERE shardid = 2 AND 2 = ANY (shards)'",
-      "looks",
-    );
+    await WORKERS[0].query(lockThat("DELETE FROM pg_dist_placement WHERE shardid = 2 AND 2 = ANY (shards)"), "looks");
     expect(await importAll(ALL)).toMatchObject({ unchanged: ALL.length });
     // All but those that a confirmation of one plant of the shard might take.
     const gone = ALL.filter((id) => shardOf(id) === 2).slice(1, -1);
@@ -234,19 +235,11 @@ describe("a service whose database has its plants on workers", () => {
     await stop();
   });
 
-  /** Makes each change on the first worker wait so many seconds for its lock. */
-  async function makeLocksSlow(database: string, seconds: number): Promise<void> {
-    await WORKERS[0].query(
-      `CREATE OR REPLACE FUNCTION pg_catalog.lock_shard_metadata(mode INT, shards BIGINT[]) RETURNS VOID LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(${seconds}); END'`,
-      database,
-    );
-  }
+  const makeLocksSlow = (database: string, seconds: number) => WORKERS[0].query(lockThat(`PERFORM pg_sleep(${seconds})`), database);
 
   async function untilLocking(database: string): Promise<void> {
-    await until("a change waits for its lock", async () => {
-      const waiting = await WORKERS[0].query("SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'", database);
-      return waiting.length > 0;
-    });
+    const waiting = "SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
+    await until("a change waits for its lock", async () => (await WORKERS[0].query(waiting, database)).length > 0);
   }
 
   it("sees behind its lock that a shard has moved meanwhile, whatever isolation the database has as its default", async () => {
@@ -317,9 +310,6 @@ describe("a service whose database has its plants on workers", () => {
     expect(kept.map(({ id }) => Number(id))).toEqual(ids.filter((id) => shardOf(id, many) === 2));
     await stop();
   });
-
-  const lockThat = (statement: string) =>
-    `CREATE OR REPLACE FUNCTION pg_catalog.lock_shard_metadata(mode INT, shards BIGINT[]) RETURNS VOID LANGUAGE plpgsql AS $$ BEGIN ${statement}; END $$`;
 
   for (const [at, [what, statement]] of [
     ["its table is gone", "DROP VIEW plants_2"],
