@@ -20,7 +20,7 @@ const IN_CATALOG = "SET allow_system_table_mods = on; ";
 /**
  * What the service sees of Citus, made by hand: the tables that say where shards are, and the hash. Each worker is a
  * PostgreSQL that has only its own plants, so a statement that goes to the wrong one is seen. What Citus itself does is
- * seen only on a server that has it: citus.test.ts.
+ * seen only on a server that has it: citus.night.ts.
  */
 async function standInForCitus(database: string, shards: number, schema: string): Promise<string> {
   const url = await COORDINATOR.createDatabase(database);
