@@ -64,7 +64,7 @@ const CONNECTION = {
 };
 
 /** A pool of connections to the database. */
-export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions) {
+export function openPool({ connectionsMax, ...server }: DatabaseOptions) {
   const leftBehind = new LeftBehind(connectionsMax);
 
   async function open(connection: DatabaseConnection): Promise<void> {
@@ -75,18 +75,15 @@ export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions) {
 
   const options = {
     ...CONNECTION,
-    hosts,
-    serverMs,
+    ...server,
     max: connectionsMax,
     // pg waits for it, though its types do not say so.
     async onConnect(client: ClientBase) {
       const connection = client as DatabaseConnection;
-      try {
-        await inTime(open(connection), OPEN_MS_MAX, POOLER_ADVICE);
-      } catch (reason) {
+      await inTime(open(connection), OPEN_MS_MAX, POOLER_ADVICE).catch((reason: unknown) => {
         connection.leave();
         throw reason;
-      }
+      });
     },
   };
   // The types of pg allow only a class without parameters, but pg passes the options.
@@ -96,15 +93,14 @@ export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions) {
   return {
     /** Runs one statement, which is a transaction of its own. Resolves with its rows. */
     async query<Row extends unknown[]>(statement: Statement, values: readonly unknown[], limits: Limits): Promise<Row[]> {
-      const { connectMs, statementMs, serversMax = 1 } = limits;
-      const connection = await connectToAny(pool, { serversMax, connectionsMax, limitMs: connectMs });
+      const connection = await connectToAny(pool, { serversMax: limits.serversMax ?? 1, connectionsMax, limitMs: limits.connectMs });
       const running = connection.run<Row>(statement, values);
       try {
-        const rows = await inTime(running, statementMs);
+        const rows = await inTime(running, limits.statementMs);
         connection.release(connection.isOld());
         return rows;
       } catch (thrown) {
-        if (isReadOnly(thrown) || thrown instanceof UnsentError) hosts.leave(connection.url);
+        if (isReadOnly(thrown) || thrown instanceof UnsentError) server.hosts.leave(connection.url);
         if (thrown instanceof LateError) void leftBehind.giveUp(connection, running);
         else connection.release(!isSound(thrown));
         throw thrown;
