@@ -9,7 +9,7 @@ import { askAs, PATIENT, startService } from "./service-process.ts";
 import type { Service } from "./service-process.ts";
 
 /** A service of the store in a place. */
-function serve({ data, ...place }: Place): Promise<Service> {
+export function serve({ data, ...place }: Place): Promise<Service> {
   return startService({ data: data!, flags: [...PATIENT, ...flagsOf(place)] });
 }
 

@@ -21,6 +21,7 @@ export function tell(promise: string, figures: string | Readonly<Record<string, 
 /** They measure time or memory, so each has the machine for itself, after all others. */
 export const ALONE = [
   "fairness/event-loop.night.ts",
+  "resilience/beside-backup.night.ts",
   "resilience/overload.night.ts",
   "resilience/slow-clients.night.ts",
   "resilience/soak.night.ts",
