@@ -43,7 +43,7 @@ export async function costOfACreate(bench: Bench): Promise<string> {
   return toReport(compared, bench);
 }
 
-/** The service and a contender or a copy, both alive. With more at a time, each took far more: nobody knows why. */
+/** The service and a contender or a copy, both alive. With more at a time, each took far more: no one knows why. */
 async function compareWithService(name: string, bench: Bench): Promise<Pair[]> {
   const { signal } = bench;
   const edits = COPIES[name];

@@ -11,10 +11,10 @@ import { describeFailure } from "./runtime/system-failure.ts";
 // Only their owner may read or write the files that we create, above all the store and the first token.
 process.umask(0o077);
 
-/** Somebody may have missed it. */
+/** Someone may have missed it. */
 const UNSEEN = "what the command did is done, so look before you repeat it.";
 
-// A service goes on when nobody reads its log. A command ends: quietly when its reader has enough, as `head` has.
+// A service goes on when no one reads its log. A command ends: quietly when its reader has enough, as `head` has.
 if (process.argv[2] !== "serve") {
   process.stdout.on("error", (reason: NodeJS.ErrnoException) => {
     if (reason.code !== "EPIPE")

@@ -947,7 +947,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     test: "web/bulk-edits.test.ts",
-    name: "that waits while somebody signs out in another tab is not made",
+    name: "that waits while someone signs out in another tab is not made",
     file: "web/catalogue/catalogue.ts",
     from: "this.deletions.abandon();",
     to: "",
@@ -961,7 +961,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     test: "web/list.test.ts",
-    name: "shows what somebody else changed after one's own change",
+    name: "shows what someone else changed after one's own change",
     file: "web/catalogue/listing.ts",
     from: "if (before && here && !isSame(here, before)) return;",
     to: "",
@@ -975,7 +975,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     test: "web/list.test.ts",
-    name: "loses what somebody has deleted, or put elsewhere",
+    name: "loses what someone has deleted, or put elsewhere",
     file: "web/catalogue/ticks.ts",
     from: "if (!here.has(id)) this.#plants.delete(id);",
     to: "void here.has(id);",

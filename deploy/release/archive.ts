@@ -16,7 +16,7 @@ export async function withFolder<Result>(work: (folder: string) => Promise<Resul
   }
 }
 
-/** What is in a file, or which file to copy; everybody may read it unless its mode says otherwise. */
+/** What is in a file, or which file to copy; everyone may read it unless its mode says otherwise. */
 type TreeFile = Readonly<{ mode?: number }> & (Readonly<{ content: string | Uint8Array }> | Readonly<{ copyOf: string }>);
 
 /** Files by their paths. */

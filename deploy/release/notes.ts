@@ -5,7 +5,7 @@ import { PROJECT, VERSION } from "./project.ts";
 type NotesOptions = Readonly<{ changelog?: string; isSigned?: boolean }>;
 
 /**
- * What CHANGELOG.md says of this version. For a trial, which nobody signs, what is not released will do. Throws if there
+ * What CHANGELOG.md says of this version. For a trial, which no one signs, what is not released will do. Throws if there
  * is neither.
  */
 export function releaseNotes({ changelog = readFileSync(join(PROJECT, "CHANGELOG.md"), "utf8"), isSigned = false }: NotesOptions): string {

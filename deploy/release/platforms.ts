@@ -33,7 +33,7 @@ export const HOST = PLATFORM_NAMES.find((name) => name === `${process.platform}-
 
 /**
  * Puts the runtime of a platform into a folder, and returns its path. Throws unless it is the very one of the lockfile.
- * Not even that of this platform is the one that runs this, which nobody has checked. `npm ci` left it in npm's cache.
+ * Not even that of this platform is the one that runs this, which no one has checked. `npm ci` left it in npm's cache.
  */
 export function fetchRuntime(name: PlatformName, folder: string): string {
   const { runtime, path } = PLATFORMS[name];

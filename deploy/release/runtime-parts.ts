@@ -53,7 +53,7 @@ const UNVERSIONED: readonly Source[] = [
 /** Versions of interfaces that Bun offers or imitates, and its own. */
 const NO_LIBRARIES = ["bun", "modules", "napi", "node", "openssl", "typescript", "unicode", "v8"];
 
-/** All parts, in the versions of `process.versions`. Throws for a library that nobody has described here. */
+/** All parts, in the versions of `process.versions`. Throws for a library that no one has described here. */
 export function runtimeParts(versions: Readonly<Record<string, string | undefined>>): readonly RuntimePart[] {
   const unknown = Object.keys(versions).filter((key) => !(key in LINKED) && !NO_LIBRARIES.includes(key));
   if (unknown.length > 0) throw new Error(`Bun contains ${unknown.join(", ")}: describe it in deploy/release/runtime-parts.ts.`);

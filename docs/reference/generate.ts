@@ -50,7 +50,7 @@ ${sections(
 )}`,
   "limits.md": `# Limits
 
-Everything that waits, and everything that is kept for somebody, has a limit. Beyond that of what waits or runs, a
+Everything that waits, and everything that is kept for someone, has a limit. Beyond that of what waits or runs, a
 request gets 503 with \`Retry-After\`; beyond that of a size, a 4xx that names the limit. [Settings](settings.md) has
 those that an operator may change. [Fairness](../explanation/security.md#fairness) says how tokens share what is limited.
 

@@ -14,7 +14,7 @@ type Measured = Readonly<{
   data: string;
 }>;
 
-/** Adds what the parts of the service know of themselves, read when somebody asks. */
+/** Adds what the parts of the service know of themselves, read when someone asks. */
 export function addServiceMetrics(metrics: Metrics, { server, running, store, data }: Measured): void {
   const [engine = ""] = store.name.split(" ");
   metrics.gauge({ name: "plant_store_build_info", help: "Always 1; its labels name the running version." }, () => [

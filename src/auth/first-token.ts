@@ -121,7 +121,7 @@ async function makeFirstToken({ tokens, path, random, now }: FirstTokenOptions):
 /** Whether the store has this token now, and not another one with its id. */
 async function createPatiently(tokens: TokenStore, token: Token, hash: string): Promise<boolean> {
   const isStored = async () => (await tokens.find(hash))?.id === token.id;
-  // A commit that nobody waits for any more goes on.
+  // A commit that no one waits for any more goes on.
   return patiently(async () => (await isStored()) || (await tokens.create(token, hash)) === "created" || (await isStored()));
 }
 

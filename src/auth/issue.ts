@@ -26,7 +26,7 @@ type IssueOptions = Readonly<{
   owner?: Owner;
   /**
    * Makes the call idempotent: a repeat issues the same token again. `key` identifies the request. The maker's secret
-   * is the only thing that nobody else knows.
+   * is the only thing that no one else knows.
    */
   once?: Readonly<{ key: string; makerSecret: string }> | undefined;
 }>;

@@ -106,7 +106,7 @@ function openPart(part: string, path: string): number {
   }
 }
 
-/** How long ago a part was written last that was left, if nobody sees whether its process runs: it may be of another container. */
+/** How long ago a part was written last that was left, if no one sees whether its process runs: it may be of another container. */
 const LEFT_MS = 12 * 60 * 60 * 1000;
 
 export function isOld({ mtimeMs }: Stats): boolean {

@@ -40,7 +40,7 @@ function createCommand(): Command {
   return withTokens(command, async (tokens) => {
     const { name, admin, scopes: listed, days, expires } = command.opts<CreateFlags>();
     const scopes = admin ? SCOPES : listed;
-    // As over HTTP: a name that is empty or endless helps nobody who reads the list.
+    // As over HTTP: a name that is empty or endless helps no one who reads the list.
     const wanted = checkBody(createToken, {
       name,
       scopes,

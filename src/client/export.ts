@@ -15,7 +15,7 @@ export type ExportQuery = PlantFilter & Readonly<{ format?: FileFormat; profile?
 
 type Watch = Readonly<{
   limit: Limit;
-  /** How long to wait for the next byte. The clock stops while nobody reads. */
+  /** How long to wait for the next byte. The clock stops while no one reads. */
   idleMs: number;
   /** Undefined if the service does not tell how the file ends. */
   end: FileEnd | undefined;

@@ -38,7 +38,7 @@ const MADE_IDS = 90_000_000_000n;
 
 /**
  * A random id of 11 digits, for a plant that has none: short enough to be read out, and to survive a spreadsheet. Most
- * likely nobody has it: with a million plants, one in 90,000 does.
+ * likely no one has it: with a million plants, one in 90,000 does.
  */
 export function makeId(): bigint {
   const [random = 0n] = crypto.getRandomValues(new BigUint64Array(1));

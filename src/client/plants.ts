@@ -79,7 +79,7 @@ function until(endsAt: number, context: ClientContext): ClientContext {
 
 type Addition = Readonly<{ signal: AbortSignal | undefined; endsAt: number }>;
 
-/** Creates a plant whose id nobody was told yet: what has it already is another plant, even one of the same name. */
+/** Creates a plant whose id no one was told yet: what has it already is another plant, even one of the same name. */
 async function addNew(context: ClientContext, plant: Plant, { signal, endsAt }: Addition): Promise<StoredPlant> {
   try {
     const { plant: stored, etag } = await put(context, plant, { ifNoneMatch: "*", signal });

@@ -28,7 +28,7 @@ const LONG_RUN = /([\p{M}\uff9e\uff9f]{30})[\p{M}\uff9e\uff9f]+/gu;
 const WORD = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]|[[\p{L}\p{M}\p{N}]--[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\u02b9-\u02bf]]+/gv;
 
 /**
- * What makes no difference: accents of Latin, Greek and Cyrillic, the points of Hebrew and Arabic, and what nobody sees,
+ * What makes no difference: accents of Latin, Greek and Cyrillic, the points of Hebrew and Arabic, and what no one sees,
  * such as a soft hyphen and the mark that gives an emoji its colours.
  */
 const IGNORED = /[\u0300-\u036f\u0640[\p{M}&&[\p{scx=Hebr}\p{scx=Arab}]]\u00ad\u200d\p{VS}]/gv;

@@ -4,7 +4,7 @@ export type Coding = "br" | "gzip" | "identity" | "zstd";
 const LEAST = 0.0001;
 
 /**
- * The coding with the highest weight, the first among equals. Uncompressed when none is accepted: everybody can read
+ * The coding with the highest weight, the first among equals. Uncompressed when none is accepted: everyone can read
  * that (RFC 9110, 12.5.3). `*` stands for gzip alone: Prism, a proxy that checks contracts, always sends it and reads no
  * zstd. Who reads a newer coding names it.
  */

@@ -11,7 +11,7 @@ export function toErrorResponse({ code, message, status, headers, number }: Plan
   return {
     status,
     body: JSON.stringify({ error: number, message } satisfies Schemas["Error"]),
-    // A cache may keep a 404 or a 405 by itself (RFC 9110, 15.1), and others if its operator says so: for everybody.
+    // A cache may keep a 404 or a 405 by itself (RFC 9110, 15.1), and others if its operator says so: for everyone.
     headers: { "cache-control": "no-store", ...usualHeaders(code), ...headers },
   };
 }

@@ -114,7 +114,7 @@ function toStream(pieces: AsyncGenerator<string | Uint8Array, void, void>, { log
       onEnd("done", bytes);
       controller.close();
     } catch (reason) {
-      // The snapshot is closed under the page that was being read. Nobody waits for it.
+      // The snapshot is closed under the page that was being read. No one waits for it.
       if (isCancelled) return;
       onEnd(outcomeOf(reason), bytes);
       // An export that a revocation breaks off has not failed.

@@ -14,12 +14,12 @@ type Text = HttpResponse & Readonly<{ body: string }>;
 /**
  * The form of a response that suits its reader: with an ETag, empty (304) when the client has it already, compressed
  * when the client accepts that and it is worth it. Not for responses with secrets: their compressed length would reveal
- * them to anybody who can choose a part of the text (BREACH).
+ * them to anyone who can choose a part of the text (BREACH).
  */
 export type Represent = (response: Text, requested: Pick<Fields, "get">) => HttpResponse | Promise<HttpResponse>;
 
 /**
- * What a cache may do with plants. Private, because Squid keeps what only says no-cache for everybody, also with a
+ * What a cache may do with plants. Private, because Squid keeps what only says no-cache for everyone, also with a
  * token, and nginx with `proxy_cache_valid` what says nothing.
  */
 export const OF_ONE_CLIENT = "private, no-cache";

@@ -133,7 +133,7 @@ export class HttpServer {
   /** Closes the connection that has been idle for longest. A client that comes back opens another one. */
   #makeRoom(): boolean {
     const [longest] = this.#idle;
-    // A connection that nobody has used for long is kept only while there is room.
+    // A connection that no one has used for long is kept only while there is room.
     if (!longest || this.#time - longest[1] < SPARE_MS) this.#countTurnedAway();
     longest?.[0].terminate();
     return longest !== undefined;

@@ -27,7 +27,7 @@ const TURN_MS = 5;
 
 /**
  * Shares out the event loop: resolves when a page or a large body may be read. Reading at once all that many clients
- * request would keep everybody waiting for the last of it. Once a turn of the loop has used its time, the rest waits
+ * request would keep everyone waiting for the last of it. Once a turn of the loop has used its time, the rest waits
  * for the next turn.
  */
 export function createPace(now: () => number): () => Promise<void> {

@@ -54,9 +54,9 @@ export function createMetrics() {
       add(about, "histogram", () => histograms.all().flatMap(({ labels, kept }) => kept.read(labels)));
       return histograms.of;
     },
-    /** Adds a number that only grows, and is read when somebody asks for it. */
+    /** Adds a number that only grows, and is read when someone asks for it. */
     counterOf: (about: Omit<About, "labels">, read: () => Reading) => add(about, "counter", () => toSamples(read())),
-    /** Adds a number that is read when somebody asks for it. */
+    /** Adds a number that is read when someone asks for it. */
     gauge: (about: Omit<About, "labels">, read: () => Reading | Promise<Reading>) =>
       add(about, "gauge", async () => toSamples(await inTime(read))),
     /** All that is measured now. A gauge that fails, or takes longer than READ_MS_MAX, is left out. */

@@ -1,4 +1,4 @@
-const UNTRUSTED = ["nobody trusted here has signed its certificate", "name a file with its authority in NODE_EXTRA_CA_CERTS"] as const;
+const UNTRUSTED = ["no one trusted here has signed its certificate", "name a file with its authority in NODE_EXTRA_CA_CERTS"] as const;
 
 /** What codes of the operating system and of TLS mean, for people, and what to do about them. */
 const FAILURES: Readonly<Record<string, readonly [what: string, todo: string]>> = {

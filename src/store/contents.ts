@@ -14,7 +14,7 @@ export type ContentsPart = Readonly<{ tokens: readonly StoredToken[]; plants: re
 /** All that a store holds, tokens first, as it was at one moment. */
 export type Contents = Readonly<{ read(): AsyncIterable<ContentsPart>; close(): void }>;
 
-/** What was put into an empty store. `replaced`: the hash of a first token that nobody had used, and that is gone. */
+/** What was put into an empty store. `replaced`: the hash of a first token that no one had used, and that is gone. */
 export type Filled = Readonly<{ replaced: string | undefined }>;
 
 /** The id of a store's first token. It is fixed, so of several services that start at once on one database, one creates it. */

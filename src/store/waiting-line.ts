@@ -50,7 +50,7 @@ export function createWaitingLine({ enough, searchedMax, queueMax, now }: LineLi
     },
     /** The batch that has waited longest. */
     first: (): Batch | undefined => batches[0],
-    /** Removes that batch: its places are free then, as changes in a running commit keep nobody out. */
+    /** Removes that batch: its places are free then, as changes in a running commit keep no one out. */
     shift(): Batch | undefined {
       const batch = batches.shift();
       if (!batch) return undefined;

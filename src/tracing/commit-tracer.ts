@@ -9,7 +9,7 @@ export type CommitTracer = Readonly<{
   active(): Active | undefined;
   /**
    * Called when a commit begins, with what asked for each of its changes. Returns what to call when it has ended, with
-   * its failure; undefined if nobody's trace has it.
+   * its failure; undefined if no one's trace has it.
    */
   begin(changes: ReadonlyArray<Active | undefined>): ((failure?: Readonly<{ reason: unknown }>) => void) | undefined;
 }>;
@@ -33,7 +33,7 @@ export function createCommitTracer({ current, database, record, now }: CommitTra
       if (served.length === 0) return undefined;
       const context = newTrace();
       const started = now();
-      // Now, because nobody waits for ever: a request may end before its commit.
+      // Now, because no one waits forever: a request may end before its commit.
       for (const { links } of served) if (links.length < LINKS_MAX) links.push(context);
       return (failure) =>
         record({

@@ -38,7 +38,7 @@ export function inTraceOf({ traceId, state }: Omit<SpanContext, "spanId">): Span
   return { traceId, spanId: newSpanId(), state };
 }
 
-/** The `error.type` of a failure. It is never text that somebody sent. */
+/** The `error.type` of a failure. It is never text that someone sent. */
 export function errorTypeOf(failure: unknown): string {
   if (failure instanceof PlantStoreError) return failure.code;
   return failure instanceof Error ? failure.name : "unknown";

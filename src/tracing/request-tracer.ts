@@ -90,7 +90,7 @@ function toServerSpan({ context, parent, started, links }: Trace, { request, req
       "http.request.method": method,
       "http.response.status_code": status,
       "url.scheme": "http",
-      // A path that the contract does not have may be anything that somebody typed.
+      // A path that the contract does not have may be anything that someone typed.
       ...(route === undefined || path === undefined ? {} : { "http.route": route, "url.path": path }),
       ...(error === undefined ? {} : { "error.type": error }),
       "plant_store.request_id": requestId,

@@ -14,8 +14,8 @@ export type Wish = "own" | "caller";
 type SamplerOptions = SamplerSettings & Readonly<{ metrics: Metrics; random: () => number; now: () => number }>;
 
 /**
- * How many requests are recorded in a second, whatever is sent. So the cost is bounded, and anybody may wish: callers
- * keep out nobody but callers, and strangers nobody but strangers.
+ * How many requests are recorded in a second, whatever is sent. So the cost is bounded, and anyone may wish: callers
+ * keep out no one but callers, and strangers no one but strangers.
  */
 const PER_SECOND = {
   /** @limit traces: traced requests a second that the sampler chose */
@@ -49,7 +49,7 @@ export function createSampler({ isParentBased, ratio, metrics, random, now }: Sa
   }
 
   return {
-    /** Undefined if nobody wants this request recorded, or too many were. */
+    /** Undefined if no one wants this request recorded, or too many were. */
     wishOf(parent: RemoteParent | undefined): Wish | undefined {
       if (parent && isParentBased) return parent.isSampled ? "caller" : undefined;
       const isChosen = (parent ? shareOf(parent.traceId) : random()) < ratio;

@@ -17,7 +17,7 @@ const SAMPLED = 1;
 const MEMBER =
   /^[\t ]*(?:[a-z][\da-z_\-*/]{0,255}|[\da-z][\da-z_\-*/]{0,240}@[a-z][\da-z_\-*/]{0,13})=[ -+\--<>-~]{0,255}[!-+\--<>-~][\t ]*$/;
 
-/** As many characters as everybody has to pass on (3.3.1.5), and how many members there may be (3.3.1.1). */
+/** As many characters as everyone has to pass on (3.3.1.5), and how many members there may be (3.3.1.1). */
 const STATE_LENGTH_MAX = 512;
 const MEMBERS_MAX = 32;
 

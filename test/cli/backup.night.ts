@@ -217,7 +217,7 @@ describe("plant-store restore", () => {
     expect(existsSync(unused.tokenFile!)).toBe(true);
   });
 
-  it("takes the place of a store without plants that was killed, and leaves nothing of its WAL, once nobody reads it", async () => {
+  it("takes the place of a store without plants that was killed, and leaves nothing of its WAL, once no one reads it", async () => {
     const place = await newPlace("SQLite");
     const killed = await startProcess({ data: place["data"]! });
     await killed.end("SIGKILL");
@@ -296,7 +296,7 @@ describe("plant-store restore", () => {
     expect(readFileSync(`${path}-wal`, "utf8")).toBe("frames");
     rmSync(`${path}-wal`);
     expect((await runOn(place, ["restore", file])).status).toBe(0);
-    // Nobody knows whether it is still needed: it is the token of another store now.
+    // No one knows whether it is still needed: it is the token of another store now.
     expect(existsSync(join(place["data"]!, "first-token"))).toBe(true);
   });
 });

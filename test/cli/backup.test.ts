@@ -83,7 +83,7 @@ describe("plant-store backup", () => {
     for (const name of precious) writeFileSync(join(own, name), "precious");
     copyAs(dated(2002), gardens[1]!.file);
     symlinkSync(garden.file, join(own, dated(2003)));
-    // Somebody has put it aside.
+    // Someone has put it aside.
     copyAs(`${dated(2000)}.kept`);
     const others = readdirSync(own);
     for (const year of [2097, 2098, 2004, 2005]) copyAs(dated(year));

@@ -10,7 +10,7 @@ import { findProgram, needs } from "../support/program.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
 
-// The shells themselves say what they would complete for somebody who presses Tab.
+// The shells themselves say what they would complete for someone who presses Tab.
 
 const folder = temporaryFolder();
 for (const name of ["roses.csv", "two words.csv"]) writeFileSync(join(folder, name), "");

@@ -100,8 +100,8 @@ describe("--json", () => {
     const [revoked] = (await run(["token", "list", "--data", data])).value as unknown as Array<Record<string, unknown>>;
     for (const name of Object.keys(revoked!)) expect(listed("token list")).toContain(name);
     expect(revoked).toHaveProperty("revoked");
-    const nobody = await run(["token", "revoke", "nobody", "--data", data]);
-    expect(nobody).toMatchObject({ status: 1, values: [], stderr: expect.stringContaining("no token with the id nobody") });
+    const absent = await run(["token", "revoke", "absent", "--data", data]);
+    expect(absent).toMatchObject({ status: 1, values: [], stderr: expect.stringContaining("no token with the id absent") });
   });
 
   it("of check has a line for each look", async () => {
@@ -142,7 +142,7 @@ describe("standard output", () => {
     });
   }
 
-  it("that nobody reads any more ends a command quietly", () => {
+  it("that no one reads any more ends a command quietly", () => {
     const pipe = `"$0" "$1" completion zsh 2>&1 >&3 3>&- | cat >&2; exit "\${PIPESTATUS[0]}"`;
     const script = `exec 3> >(exec 0<&-; sleep 0); wait $!; ${pipe}`;
     const { exitCode, stderr } = Bun.spawnSync(["bash", "-c", script, process.execPath, main], { env: cleanEnvironment() });

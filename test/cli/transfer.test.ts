@@ -222,22 +222,22 @@ describe("a file that a command writes", () => {
     const left = `${file}.4194305-${"0".repeat(18)}.part`;
     writeFileSync(left, "left");
     const others = [`${file}.${process.pid}-${"0".repeat(18)}.part`, `${file}.mine.part`];
-    for (const other of others) writeFileSync(other, "somebody's");
+    for (const other of others) writeFileSync(other, "someone's");
     expect((await runInside(["export", file], throughService)).status).toBe(0);
     expect([readFileSync(victim, "utf8"), readlinkSync(`${file}.part`), lstatSync(file).isFile()]).toEqual(["precious", victim, true]);
     expect(readFileSync(file, "utf8")).toContain('"Ginkgo biloba"');
-    expect([existsSync(left), ...others.map((other) => readFileSync(other, "utf8"))]).toEqual([false, "somebody's", "somebody's"]);
+    expect([existsSync(left), ...others.map((other) => readFileSync(other, "utf8"))]).toEqual([false, "someone's", "someone's"]);
   });
 
   it("does not replace a file that appeared meanwhile, without --force", () => {
     const own = temporaryFolder();
     for (const [isForced, expected] of [
-      [false, "somebody's"],
+      [false, "someone's"],
       [true, ""],
     ] as const) {
       const path = join(own, `${isForced}.csv`);
       const part = openPartFile({ kind: "file", path, isForced });
-      writeFileSync(path, "somebody's");
+      writeFileSync(path, "someone's");
       if (isForced) part.keep();
       else expect(() => part.keep()).toThrow(`${path} already exists: name another file, or overwrite it with --force.`);
       part.close();

@@ -115,7 +115,7 @@ const troubles: readonly Trouble[] = [
   ...toService("a url that is empty", "", "An empty text is not the address of a service: use one such as"),
   ...toService("a url of another kind", "ftp://127.0.0.1", "is not the address of a service"),
   ...toService("a service that is not one", `http://127.0.0.1:${strange.port}`, "The response is not Plant Store's"),
-  ...toService("a certificate that nobody trusts", `https://localhost:${secure}`, `name a file with its authority ${REPEAT}`),
+  ...toService("a certificate that no one trusts", `https://localhost:${secure}`, `name a file with its authority ${REPEAT}`),
   ...toService("a certificate that is trusted", `https://localhost:${secure}`, "The response is not Plant Store's", trusting),
   ...toService("a certificate for another name", `https://127.0.0.2:${misnamed}`, "use a name that is in the certificate", trusting),
   ...toService("a token with a line end", nothing, "is not a token", { PLANT_STORE_TOKEN: "x\ny" }),

@@ -38,7 +38,7 @@ describe("shares", () => {
           expect(sum()).toBeLessThanOrEqual(max);
         }
         for (const { release } of taken) release();
-        expect(shares.hasRoom("anybody", max)).toBe(true);
+        expect(shares.hasRoom("anyone", max)).toBe(true);
       }),
     );
   });

@@ -45,7 +45,7 @@ describe("a change for which there is no room", () => {
     return [code, when, ...Object.values(headers ?? {})].join(" ");
   }
 
-  it("is refused only after a pause, so that nobody can ask again at once", async () => {
+  it("is refused only after a pause, so that no one can ask again at once", async () => {
     expect(await refusalOf("Content-Length: 1000")).toBe("overloaded later");
   });
 
@@ -61,7 +61,7 @@ describe("a change for which there is no room", () => {
     expect(await refusalOf("Content-Length: 5")).toBe("overloaded later");
   });
 
-  it("is refused at once when the service ends: nobody waits for that", async () => {
+  it("is refused at once when the service ends: no one waits for that", async () => {
     isDraining = true;
     expect(await refusalOf("Content-Length: 5")).toBe("overloaded at once");
   });

@@ -4,7 +4,7 @@ import { withAccessCheck, withIdleTimeout } from "../../src/http/upload.ts";
 
 const LIMITS = { idleMs: 400, graceMs: 100, bytesPerSecondMin: 1000 };
 
-/** `count` chunks of a size, with a pause before each; then nothing, for ever or as the end. */
+/** `count` chunks of a size, with a pause before each; then nothing, forever or as the end. */
 async function* send({ chunks, size, pauseMs, isEnding = true }: { chunks: number; size: number; pauseMs: number; isEnding?: boolean }) {
   for (let sent = 0; sent < chunks; sent += 1) {
     if (pauseMs > 0) await Bun.sleep(pauseMs);

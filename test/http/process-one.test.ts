@@ -31,7 +31,7 @@ function innerOf(outer: number): number {
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
   asRoot.it(`a service that is process 1 ends by ${signal} before it is ready, and does not wait for its database`, async () => {
-    const database = `postgres://nobody@127.0.0.1:${(silent.address() as AddressInfo).port}/x`;
+    const database = `postgres://absent@127.0.0.1:${(silent.address() as AddressInfo).port}/x`;
     const before = connections.length;
     const service = spawnProcess({ data: temporaryFolder(), flags: ["--database", database], under: NAMESPACE });
     await until("the service asks for its database", () => connections.length > before);

@@ -48,7 +48,7 @@ describe("the page", () => {
     expect(headers.get("cross-origin-opener-policy")).toBe("same-origin");
   });
 
-  it("refers to a script and a stylesheet that exist, and that browsers may cache for ever", async () => {
+  it("refers to a script and a stylesheet that exist, and that browsers may cache forever", async () => {
     expect(assets.map((path) => path.replace(/^.*\./, "")).toSorted()).toEqual(["css", "js"]);
     for (const path of assets) {
       const { status, headers } = await get(path);

@@ -75,7 +75,7 @@ for (const engine of ENGINES) {
       if (database !== undefined) await until("No transaction is open", async () => (await countTransactions(database)) === 0);
     });
 
-    it("that nobody reads to its end leaves nothing open, nor does one that is only asked about, and neither has failed", async () => {
+    it("that no one reads to its end leaves nothing open, nor does one that is only asked about, and neither has failed", async () => {
       const { ask, database, service } = await open(engine);
       for (let count = 0; count < 8; count += 1) {
         const response = await ask("/plants/export");
@@ -116,7 +116,7 @@ describe("an export that is not read", () => {
     expect(walBytes()).toBeLessThan(size + 20_000_000);
   });
 
-  it("does not hold back vacuum for ever on PostgreSQL if the service stops asking", async () => {
+  it("does not hold back vacuum forever on PostgreSQL if the service stops asking", async () => {
     const postgres = ENGINES.find(({ engine }) => engine !== "SQLite");
     const opened = await open(postgres!, IMPATIENT_SERVER);
     const { database, service } = opened;

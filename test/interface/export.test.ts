@@ -43,7 +43,7 @@ describe("an export", () => {
     for (let asked = 0; asked < 20; asked += 1) expect(await ask()).toContain(lost);
     renameSync(elsewhere, database);
     await until("it exports again", async () => (await ask()) === "");
-    // Nor does one that nobody reads.
+    // Nor does one that no one reads.
     for (let asked = 0; asked < 20; asked += 1) expect((await own.request("/plants/export", { method: "HEAD" })).status).toBe(200);
     await own.stop();
   });

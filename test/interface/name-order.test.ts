@@ -68,7 +68,7 @@ describe("the key of a name", () => {
   for (const { names, why } of [
     { names: ["apfel", "Apfel", "ÄPFEL", "a\u0308pfel"], why: "letter case and accents" },
     { names: ["straße", "Strasse", "STRAẞE"], why: "ß and ss" },
-    { names: ["a\u200db\0", "ab"], why: "characters that nobody sees" },
+    { names: ["a\u200db\0", "ab"], why: "characters that no one sees" },
     { names: [`${"x".repeat(100)}a`, `${"x".repeat(100)}b`], why: "what follows 100 characters" },
     { names: [`${"🌵".repeat(100)}a`, `${"🌵".repeat(100)}b`], why: "what follows 100 characters of two units" },
   ])

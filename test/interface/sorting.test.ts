@@ -110,7 +110,7 @@ describe(`sorted lists`, () => {
     { order: "oldest", key: String(2n ** 63n - 1n), skipped: Infinity },
   ] as const)
     for (const id of [-(2n ** 63n), 0n, 2n ** 63n - 1n])
-      it(`read on from a cursor that somebody made up: ${order} ${key.slice(0, 20)} ${id}`, async () => {
+      it(`read on from a cursor that someone made up: ${order} ${key.slice(0, 20)} ${id}`, async () => {
         const list = async (query: string) =>
           (await expectConform(LIST, await get(`/plants?sort=${order}${query}`))) as readonly { tag?: string }[];
         const cursor = toCursor(order, { key, id: asPlantId(id) });

@@ -100,7 +100,7 @@ describe("a service on a database with other settings", () => {
     await close();
   });
 
-  it("answers at once after somebody has given a column another type, though its statements were prepared before", async () => {
+  it("answers at once after someone has given a column another type, though its statements were prepared before", async () => {
     const { post, request } = await startWith([]);
     const change = (name: string) =>
       request("/plants/1", {
@@ -149,7 +149,7 @@ describe("a service on a database with other settings", () => {
   });
 });
 
-/** What somebody may add to the table: a rule for names, one that fails, and one that drops plants without a word. */
+/** What someone may add to the table: a rule for names, one that fails, and one that drops plants without a word. */
 const RULES = `
   ALTER TABLE plants ADD CONSTRAINT no_weeds CHECK (name <> 'weed');
   CREATE FUNCTION keep_out() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN

@@ -55,7 +55,7 @@ describe("plant-store check on PostgreSQL", () => {
     expect(renaming).toBeGreaterThan(0);
   });
 
-  it("finds indexes that are gone or not valid, and plants that were changed by hand, and --repair makes all anew", async () => {
+  it("finds indexes that are gone or not valid, and plants that were changed by hand, and --repair makes all again", async () => {
     await queryOnce(database, "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'plants_by_tag'::regclass");
     await queryOnce(database, "DROP INDEX plants_by_name");
     await queryOnce(database, "UPDATE plants SET name = 'Acer' WHERE id = 7");
@@ -75,7 +75,7 @@ describe("plant-store check on PostgreSQL", () => {
     expect((await check(["--repair"])).status).toBe(0);
   });
 
-  it("says what somebody has made of the tables, with the statements that undo it, and only notes triggers, constraints and rights", async () => {
+  it("says what someone has made of the tables, with the statements that undo it, and only notes triggers, constraints and rights", async () => {
     const url = await server.createDatabase();
     await (await openStore(url)).close();
     const changes = [
@@ -113,7 +113,7 @@ describe("plant-store check on PostgreSQL", () => {
     expect(await queryOnce(database, "SELECT FROM pg_class WHERE relname LIKE '%ccnew%'")).toEqual([]);
   });
 
-  it("only notes an index that somebody builds now", async () => {
+  it("only notes an index that someone builds now", async () => {
     const writer = new Client({ connectionString: database });
     await writer.connect();
     await writer.query("BEGIN; UPDATE plants SET tag = tag WHERE id = 8");
@@ -126,7 +126,7 @@ describe("plant-store check on PostgreSQL", () => {
     expect([status, stdout]).toEqual([0, expect.stringMatching(/^note    indexes one is being built, .*mine is not valid$/m)]);
   });
 
-  it("only notes damaged pages that the server has found once, but that nobody meets now", async () => {
+  it("only notes damaged pages that the server has found once, but that no one meets now", async () => {
     const inCatalog = (sql: string) => queryOnce(database, `SET allow_system_table_mods = on; ${sql}`);
     await inCatalog(
       `ALTER VIEW pg_catalog.pg_stat_database RENAME TO true_stat_database;
@@ -138,7 +138,7 @@ describe("plant-store check on PostgreSQL", () => {
   });
 
   needsThat("amcheck of the package postgresql", amcheck !== undefined).it(
-    "finds with amcheck that an index lacks rows of its table, and --repair makes it anew",
+    "finds with amcheck that an index lacks rows of its table, and --repair makes it again",
     async () => {
       await queryOnce(database, "CREATE EXTENSION amcheck");
       const ready = (isReady: boolean) =>
@@ -160,7 +160,7 @@ describe("plant-store check on PostgreSQL", () => {
     expect(await statesOf()).toEqual(["note search"]);
   });
 
-  it("finds a token that nobody could have made, and repairs nothing then", async () => {
+  it("finds a token that no one could have made, and repairs nothing then", async () => {
     await queryOnce(database, "UPDATE tokens SET scopes = 'all'");
     expect(await statesOf()).toEqual(["damaged tokens", "note search"]);
     expect(await check(["--repair"])).toMatchObject({ status: 1, stderr: expect.stringContaining("only a backup has") });

@@ -82,7 +82,7 @@ describe("on Citus", () => {
     });
   }
 
-  it("a backup and an export are one moment of all workers, and keep nobody waiting for long", async () => {
+  it("a backup and an export are one moment of all workers, and keep no one waiting for long", async () => {
     const { plants, contents, close } = await openStore(CITUS);
     let [made, slowestMs, isOver] = [0, 0, false];
     async function create(id: bigint): Promise<void> {
@@ -196,7 +196,7 @@ describe("on Citus", () => {
       const lost: unknown[] = [];
       for (const plant of written) {
         const found = await plants.find(plant.id);
-        // A change whose outcome nobody knows may have been made.
+        // A change whose outcome no one knows may have been made.
         if (found?.name !== plant.name && found?.name !== "second") lost.push({ plant, found });
       }
       expect(written.length).toBeGreaterThan(300);

@@ -22,7 +22,7 @@ const OUTSIDE = Object.values(networkInterfaces())
   .flat()
   .find((one) => one?.family === "IPv4" && !one.internal)?.address;
 
-/** A server that asks `careful` for the password itself, with a certificate that nobody has signed. */
+/** A server that asks `careful` for the password itself, with a certificate that no one has signed. */
 async function startAsking() {
   const folder = serverFolder();
   const [key, certificate] = [join(folder, "key.pem"), join(folder, "certificate.pem")];
@@ -67,7 +67,7 @@ async function connect(url: string): Promise<string> {
 const REACHED = ["an address besides loopback", OUTSIDE !== undefined] as const;
 
 needsThat(...REACHED, "openssl").describe("a server that asks for the password in clear", () => {
-  it("gets it where nobody can read it on the way, or where the address allows that", async () => {
+  it("gets it where no one can read it on the way, or where the address allows that", async () => {
     const { port, sockets } = await startAsking();
     const to = (host: string, option = "") => `postgres://careful:${PASSWORD}@${host}:${port}/postgres?${option}`;
     const refused = expect.stringContaining("The server asks for the password in plain text over an unencrypted connection: ");
@@ -82,7 +82,7 @@ needsThat(...REACHED, "openssl").describe("a server that asks for the password i
   });
 });
 
-needsThat(...REACHED).describe("what asks for the password in clear where somebody could read it", () => {
+needsThat(...REACHED).describe("what asks for the password in clear where someone could read it", () => {
   it("gets nothing of it, and the start says what to do", async () => {
     const { port, heard, close } = await startThief();
     const environment = { PLANT_STORE_DATABASE: `postgres://careful:${PASSWORD}@${OUTSIDE}:${port}/plants` };

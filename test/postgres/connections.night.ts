@@ -138,7 +138,7 @@ it("a service that is refused with an error without an end goes on responding, s
   const service = await serveOn(proxy.url(await server.createDatabase()), { flags: PATIENT });
   proxy.randomly({ faults: [{ kind: "refusal", sqlstate: "53300", isEndless: true }], probability: 1, seed: 1 });
   proxy.cutAll();
-  // A service that reads such an error for ever responds to nothing.
+  // A service that reads such an error forever responds to nothing.
   const statusOf = async (path: string) => (await fetch(service.url + path, { signal: AbortSignal.timeout(30_000) })).status;
   await until("The service is not ready", async () => (await statusOf("/readyz")) === 503);
   expect(await statusOf("/livez")).toBe(200);

@@ -56,7 +56,7 @@ describe("the number of all plants on PostgreSQL", () => {
   });
 
   it("comes from the size of the table when PostgreSQL has lost what it counted", async () => {
-    // What was deleted stays as long as anybody's snapshot, such as that of an autovacuum, may see it.
+    // What was deleted stays as long as anyone's snapshot, such as that of an autovacuum, may see it.
     await until("The table is as small as it gets", async () => {
       await queryOnce(url, "VACUUM FULL ANALYZE plants");
       const [row] = await queryOnce(url, "SELECT relpages FROM pg_class WHERE oid = 'plants'::regclass");

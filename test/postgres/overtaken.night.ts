@@ -50,7 +50,7 @@ async function openServers() {
 const AT_ONCE = 8;
 
 describe("once a standby was promoted", () => {
-  it("nobody reads from the old primary that stood still meanwhile, also on connections that were open before", async () => {
+  it("no one reads from the old primary that stood still meanwhile, also on connections that were open before", async () => {
     const { primary, standby, ask, secret, start, change } = await openServers();
     const idle = await start();
     const read = (how = {}) => Promise.all(Array.from({ length: AT_ONCE }, () => ask(idle, "GET", "/plants/1", how)));
@@ -71,7 +71,7 @@ describe("once a standby was promoted", () => {
     expect(await standby.query("SELECT name FROM plants WHERE id = 2", "plants")).toEqual([{ name: "after" }]);
   });
 
-  it("a service leaves a primary that goes on alone and waits for nobody, and says so", async () => {
+  it("a service leaves a primary that goes on alone and waits for no one, and says so", async () => {
     const { primary, standby, service, ask } = await openServers();
     await primary.query("ALTER SYSTEM SET synchronous_standby_names = ''");
     await primary.query("SELECT pg_reload_conf()");

@@ -144,7 +144,7 @@ describe("the readiness of three replicas", () => {
     await sql("DROP SCHEMA app CASCADE");
   });
 
-  it("stays while somebody locks the plants: reads go on, changes get 503, and the log names who it is, once", async () => {
+  it("stays while someone locks the plants: reads go on, changes get 503, and the log names who it is, once", async () => {
     const holder = new Client({ connectionString: database });
     await holder.connect();
     await holder.query("BEGIN; LOCK TABLE plants IN SHARE MODE");
@@ -159,7 +159,7 @@ describe("the readiness of three replicas", () => {
     expect(await create(6)).toEqual(ALL_OK);
   });
 
-  it("names nobody who waits for a single plant as one who keeps all others from writing", async () => {
+  it("names no one who waits for a single plant as one who keeps all others from writing", async () => {
     const [holder, waiting] = [new Client({ connectionString: database }), new Client({ connectionString: database })];
     await Promise.all([holder.connect(), waiting.connect()]);
     const change = "UPDATE plants SET tag = tag WHERE id = 1";
@@ -173,7 +173,7 @@ describe("the readiness of three replicas", () => {
     await Promise.all([holder.end(), waiting.end()]);
   });
 
-  it("names who keeps others from writing for long, once each time, and nobody who does so for a moment, as an export on Citus", async () => {
+  it("names who keeps others from writing for long, once each time, and no one who does so for a moment, as an export on Citus", async () => {
     const pool = openExecute(database);
     const told: unknown[] = [];
     let asked = 0;
@@ -208,7 +208,7 @@ describe("the readiness of three replicas", () => {
     await pool.close();
   });
 
-  it("stays when somebody drops an index, and the log names it, once", async () => {
+  it("stays when someone drops an index, and the log names it, once", async () => {
     const told = () => services.map(({ lines }) => lines.filter((line) => line.includes("index_missing")));
     await sql("DROP INDEX plants_by_tag");
     await until("All have told it", () => told().every((lines) => lines.length > 0));
@@ -217,8 +217,8 @@ describe("the readiness of three replicas", () => {
     await cluster.query("CREATE INDEX plants_by_tag ON plants (left(md5(tag), 15), id) WHERE tag IS NOT NULL", "plants");
   });
 
-  it("is refused while the synchronous standby is missing, also when nobody asks for a change", async () => {
-    await configure("synchronous_standby_names = nobody");
+  it("is refused while the synchronous standby is missing, also when no one asks for a change", async () => {
+    await configure("synchronous_standby_names = absent");
     await untilReadiness(503, 15_000);
     expect(await askAll("GET", "/plants/1")).toEqual(ALL_OK);
     await configure("synchronous_standby_names = DEFAULT");

@@ -146,7 +146,7 @@ describe("a start is refused with one sentence that says what to do and shows no
     ],
     [
       "a server whose standby has a commit in memory when it is answered",
-      { synchronous_commit: "remote_write", synchronous_standby_names: "nobody" },
+      { synchronous_commit: "remote_write", synchronous_standby_names: "absent" },
       "The database confirms a commit before its standbys have synced it: set synchronous_commit = on, or name no synchronous standbys.",
     ],
   ] as const)
@@ -211,7 +211,7 @@ describe("a start on existing tables", () => {
     await cluster.query("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO guest", name);
     // Only the owner of a table may make them.
     await cluster.query("DROP STATISTICS plants_of_tag", name);
-    // Usually everybody may read it.
+    // Usually everyone may read it.
     await cluster.query("REVOKE SELECT ON pg_stat_activity FROM PUBLIC", name);
 
     const { statusOf, end } = await serveOn(addressOf(name, "guest"), { data: first.data, flags: ["--queue-wait-ms", "10000"] });

@@ -314,7 +314,7 @@ describe("a service whose database has its plants on workers", () => {
   for (const [at, [what, statement]] of [
     ["its table is gone", "DROP VIEW plants_2"],
     ["it may not be locked", lockThat("RAISE insufficient_privilege")],
-    // As Citus of a shard that was split: an internal error of the server, not one that somebody raises.
+    // As Citus of a shard that was split: an internal error of the server, not one that someone raises.
     ["it is unknown", lockThat("PERFORM ts_token_type(1::oid)")],
     ["it has another table", lockThat("PERFORM id FROM public.plants_renamed")],
     ["it has another column", lockThat("PERFORM renamed FROM public.plants")],

@@ -141,7 +141,7 @@ describe("a service whose synchronous standby is missing", () => {
     const create = () => ask("POST", "/plants", `{"id":${++lastId},"name":"Aloe vera"}`);
     expect((await create()).status).toBe(200);
     for (const path of READS) await statusOf("GET", path);
-    await setStandbys("nobody");
+    await setStandbys("absent");
 
     const [writes, reads]: [Counts, Counts] = [{}, {}];
     let isOver = false;

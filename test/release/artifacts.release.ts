@@ -29,7 +29,7 @@ beforeAll(() => {
   executable = join(unpacked, `plant-store-${VERSION}-${HOST}`, "plant-store");
 });
 
-/** In another folder, of somebody with other habits. */
+/** In another folder, of someone with other habits. */
 const ELSEWHERE = { umask: "077", zone: "Asia/Tokyo" };
 
 const ARCHITECTURE = process.arch === "x64" ? "amd64" : "arm64";
@@ -214,7 +214,7 @@ describe("the bill of materials", () => {
     expect(bill.components.filter(({ licenses }) => !licenses?.length)).toEqual([]);
   });
 
-  it("is not made when the runtime reports a library that nobody has described", () => {
+  it("is not made when the runtime reports a library that no one has described", () => {
     expect(() => runtimeParts({ ...process.versions, libnew: "1.0" })).toThrow(
       "Bun contains libnew: describe it in deploy/release/runtime-parts.ts.",
     );

@@ -106,7 +106,7 @@ const FAULTS: readonly Fault[] = [
     },
   },
   {
-    what: "somebody guesses tokens",
+    what: "someone guesses tokens",
     alerts: ["PlantStoreTokensRefused"],
     breakIt: (service) =>
       repeat(
@@ -152,7 +152,7 @@ const FAULTS: readonly Fault[] = [
     },
   },
   {
-    what: "somebody removes the WAL",
+    what: "someone removes the WAL",
     alerts: ["PlantStoreRisk"],
     async breakIt({ data, end }, restart) {
       await end("SIGKILL");

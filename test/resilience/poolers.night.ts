@@ -110,7 +110,7 @@ describe("a service behind PgBouncer, as it is by default,", () => {
 
   it("leaves no statements running while a standby is missing, and reads go on", async () => {
     const { database, first, urls, token } = await start("transaction");
-    await cluster.query("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+    await cluster.query("ALTER SYSTEM SET synchronous_standby_names = 'absent'");
     await cluster.query("SELECT pg_reload_conf()");
     const load = startLoad({ urls, token, clients: CLIENTS, firstId: 1n });
     const name = new URL(database).pathname.slice(1);

@@ -102,7 +102,7 @@ async function attackThrough(url: string, requests: number) {
 
 for (const name of FRONT_NAMES) {
   describe(`${name} as it is shipped`, () => {
-    it("gives nobody a wrong response because of requests that proxies and services misread", async () => {
+    it("gives no one a wrong response because of requests that proxies and services misread", async () => {
       const { answered, wrong, odd } = await attackThrough(await startFront(name, { hosts }), requestsFor(name));
       expect(wrong).toEqual([]);
       expect(answered).toBeGreaterThanOrEqual(requestsFor(name));

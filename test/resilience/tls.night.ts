@@ -68,7 +68,7 @@ const UPLOAD = ["-X", "POST", "-T", "-", "-H", "content-type: application/x-ndjs
 /** What a proxy may write to its disk meanwhile. */
 const DISK_BYTES_MAX = 100_000;
 const REFUSED_MAX = 30;
-/** How long a proxy lets anybody be silent in the test of that, and how long a sender takes there. */
+/** How long a proxy lets anyone be silent in the test of that, and how long a sender takes there. */
 const SILENCE_SECONDS = 1;
 const PIECES = 12;
 const PIECE_MS = 250;
@@ -97,7 +97,7 @@ afterAll(async () => {
 
 /**
  * The proxy in front, and another one with the service under a path. Two clients have addresses of their own. The proxies
- * connect from 127.0.0.1, and nobody else is trusted.
+ * connect from 127.0.0.1, and no one else is trusted.
  */
 async function openPlace(name: FrontName, at: number) {
   const edit = (text: string) => FRONTS[name].underPath(text, linesOfGuide(name));
@@ -163,7 +163,7 @@ async function addressOf(path: string): Promise<string | undefined> {
   );
 }
 
-/** What a client sends who would rather be somebody else. */
+/** What a client sends who would rather be someone else. */
 const DISGUISES = [
   ["x-forwarded-for: 192.0.2.66"],
   ["x-forwarded-for: 192.0.2.66", "x-forwarded-for: 192.0.2.67"],
@@ -223,7 +223,7 @@ for (const name of FRONT_NAMES) {
       expect(exported.text === linesFrom(firstId, ROWS)).toBe(true);
     });
 
-    it("lets nobody choose an address, in the log and for the limits", async () => {
+    it("lets no one choose an address, in the log and for the limits", async () => {
       const { url, anna, berta } = here();
       const disguises = [...DISGUISES.map((fields) => ({ fields, version: "--http2" })), { fields: STRIPPING, version: "--http1.1" }];
       for (const [at, { fields, version }] of disguises.entries()) {

@@ -11,7 +11,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** How many tests run at a time, each in a copy of its own. */
 const COPIES = 4;
-/** A mutant may make a test wait for ever, which notices it too. */
+/** A mutant may make a test wait forever, which notices it too. */
 const MS_MAX = 4 * 60_000;
 // The first one that measures waits for all others.
 setDefaultTimeout(60 * 60_000);

@@ -289,7 +289,7 @@ const LOSSES: readonly Damage[] = [
     () => withPage(isOfTags, (leaf) => leaf.fill(0xff, 8, 1000), withOlderLeaf(OLD_TOKENS)),
     "pages damaged",
   ],
-  ["a token of another one that is not there", token("parent = 'nobody'"), "tokens damaged"],
+  ["a token of another one that is not there", token("parent = 'absent'"), "tokens damaged"],
   ["a token with what is no hash", token("hash = 'x'"), "tokens damaged"],
   ["a time before all tokens", token("created = -1"), "tokens damaged"],
   ["a right that no token could have", token("scopes = 'plants:read all'"), "tokens damaged"],
@@ -324,7 +324,7 @@ describe("plant-store check finds that", () => {
         faults.filter(({ state }) => state === "wrong"),
       );
       expect(contentsOf(folder)).toBe(before);
-      // Only what is wrong is built anew.
+      // Only what is wrong is built again.
       expect(existsSync(`${path}.damaged`)).toBe(states.some((state) => !state.startsWith("search ")));
       // The next start builds it.
       expect(statesOf(folder)).toEqual(["search note"]);
@@ -353,7 +353,7 @@ describe("plant-store check finds that", () => {
     await store.close();
   });
 
-  it("something is wrong in a store that was killed, and repairs it together with its WAL, unless somebody still reads it", async () => {
+  it("something is wrong in a store that was killed, and repairs it together with its WAL, unless someone still reads it", async () => {
     const folder = await makeKilled();
     const path = join(folder, "plants.db");
     const db = new DatabaseSync(path);

@@ -105,7 +105,7 @@ describe("the SQLite store", () => {
     await store.close();
   });
 
-  it("lists plants of a file from before they had a time behind all others, by id, also when the index is made anew", async () => {
+  it("lists plants of a file from before they had a time behind all others, by id, also when the index is made again", async () => {
     const path = newPath();
     const ids = [2n, 5n, 3n, 9n, 7n].map(asPlantId);
     const store = await openSqlite(path);

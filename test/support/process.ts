@@ -12,7 +12,7 @@ const RUNTIME = process.execPath;
 
 export const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The user "nobody" of most systems. */
+/** The user with the fewest rights on most systems. */
 export const OTHER = 65_534;
 
 /** Where `npm test` puts the executable that all of its files share, made of the source. */

@@ -1,6 +1,6 @@
 /**
  * The reason that a promise rejects with. Bun's `expect(...).rejects` runs the event loop inside itself, where
- * `setImmediate` never fires; a group commit would wait for ever.
+ * `setImmediate` never fires; a group commit would wait forever.
  */
 export async function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
   try {

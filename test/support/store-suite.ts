@@ -312,7 +312,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       expect(counts.size).toBe(new Set(all.flatMap(({ tag }) => (tag === undefined ? [] : [tag]))).size);
       const numbers = tags.map(({ plants }) => plants);
       expect(numbers).toEqual(numbers.toSorted((left, right) => right - left));
-      // Nobody counted before, so the count began after it was asked for.
+      // No one counted before, so the count began after it was asked for.
       expect(ageMs).toBeGreaterThanOrEqual(0);
       expect(ageMs).toBeLessThanOrEqual(waitedMs);
     });
@@ -361,7 +361,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       await store.tokens.create({ id: "def", name: "older", scopes: [], created: 1 }, "hash of def");
       expect(await store.tokens.revoke("def", 7, ALONE)).toEqual(["def"]);
       expect(await store.tokens.revoke("def", 8, ALONE)).toEqual([]);
-      expect(await store.tokens.revoke("nobody", 8, ALONE)).toBeUndefined();
+      expect(await store.tokens.revoke("absent", 8, ALONE)).toBeUndefined();
       expect(await Array.fromAsync(allTokens(store.tokens))).toEqual([
         { id: "def", name: "older", scopes: [], created: 1, revoked: 7 },
         token,
@@ -381,7 +381,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       }
       expect(read.flat()).toEqual(all);
       expect(read.slice(0, 2).map(({ length }) => length)).toEqual([2, 2]);
-      expect(await store.tokens.list({ after: "nobody", limit: 2 })).toBeUndefined();
+      expect(await store.tokens.list({ after: "absent", limit: 2 })).toBeUndefined();
     });
 
     /** A family: a created b and c, b created d. Its ids begin with `name`. */
@@ -417,7 +417,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
     it("creates no token of a revoked or missing parent, and reports a used id", async () => {
       await makeFamily("three");
       await store.tokens.revoke("threea", 20, ALONE);
-      for (const parent of ["threea", "nobody"]) {
+      for (const parent of ["threea", "absent"]) {
         const orphan: Token = { id: `of ${parent}`, name: "orphan", scopes: [], created: 30, parent };
         expect(await store.tokens.create(orphan, `hash of ${parent}'s`)).toBe("orphaned");
         const found = await store.tokens.find(`hash of ${parent}'s`);
@@ -446,7 +446,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
           ["useda", 60_000],
           ["usedb", 120_000],
           ["usedc", 120_000 + DAY_MS],
-          ["nobody", 60_000],
+          ["absent", 60_000],
         ]),
       );
       await store.tokens.touch(

@@ -286,7 +286,7 @@ describe("the list of tokens", () => {
   });
 
   it("refuses a cursor that is of no token", async () => {
-    for (const cursor of ["nobody", "", "%00"])
+    for (const cursor of ["absent", "", "%00"])
       expect(await expectConform(LIST, await ask(`/tokens?cursor=${cursor}`))).toEqual({
         error: 40006,
         message: "The query parameter `cursor` is not from a `Link` of this list: leave it out to begin at the first page.",

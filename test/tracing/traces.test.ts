@@ -51,7 +51,7 @@ async function sendAll({ post, request }: TestService): Promise<void> {
   await Promise.all(TOGETHER.map(({ headers }, at) => post(`{"id":${100 + at},"name":"Fern"}`, headers)));
 }
 
-/** Puts a secret wherever somebody can send one. */
+/** Puts a secret wherever someone can send one. */
 async function sendSecrets({ post, request }: TestService): Promise<void> {
   const [created, refused, listed, patched] = SECRET.map(({ headers }) => ({ ...headers, ...JSON_TYPE, "x-secret": "SECRET-HEADER" }));
   await post('{"id":5,"name":"SECRET-NAME","tag":"SECRET-TAG"}', created);

@@ -110,7 +110,7 @@ export class ArrivingBody {
     }
   }
 
-  /** Nobody reads it any more: what still arrives is dropped. */
+  /** No one reads it any more: what still arrives is dropped. */
   discard(): void {
     this.#isDropping = true;
     this.#take();
@@ -128,7 +128,7 @@ export class ArrivingBody {
     return this.isComplete() ? this.#take() : undefined;
   }
 
-  /** Its pieces. The sender waits while nobody reads them. */
+  /** Its pieces. The sender waits while no one reads them. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, void> {
     if (this.#isContinueDue && this.#receivedBytes === 0 && !this.isComplete()) {
       this.#isContinueDue = false;

@@ -43,7 +43,7 @@ export class Input {
     else if (!this.#isPaused) this.#options.timeouts.received(bytes.length);
   }
 
-  /** Stops receiving if too much is left that nobody takes now. */
+  /** Stops receiving if too much is left that no one takes now. */
   holdBack(): void {
     if (this.#buffer.length() > BUFFERED_BYTES_MAX) this.#pause();
   }

@@ -122,7 +122,7 @@ function endingOf({ status, body }: HttpResponse): Ending {
   return { kind: "length", length: body === undefined ? 0 : Buffer.byteLength(body) };
 }
 
-/** Releases a response that nobody will read. */
+/** Releases a response that no one will read. */
 export async function drop({ body }: HttpResponse): Promise<void> {
   if (body instanceof ReadableStream) await body.cancel().catch(() => {});
 }

@@ -16,8 +16,8 @@ export type HttpRequest = Omit<Head, "section"> &
      */
     allowSilence(seconds: number): void;
     /**
-     * Whether the peer is gone, so that nobody waits for the response. One that has sent all and closed its side may only
-     * be asked: once, with an interim response, which breaks the connection if nobody is there (RFC 9110, 15.2).
+     * Whether the peer is gone, so that no one waits for the response. One that has sent all and closed its side may only
+     * be asked: once, with an interim response, which breaks the connection if no one is there (RFC 9110, 15.2).
      */
     isGone(): boolean;
   }>;

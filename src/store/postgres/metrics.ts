@@ -7,7 +7,7 @@ import type { Server } from "./pooled-server.ts";
 
 type Measured = Readonly<{ plants: Pick<PlantStore, "count">; execute: Execute; pools: Server["pools"] }>;
 
-/** Adds what is looked up only when somebody asks: each asks the database. */
+/** Adds what is looked up only when someone asks: each asks the database. */
 export function addPostgresGauges(metrics: Metrics, { plants, execute, pools }: Measured): void {
   async function ask(statement: Statement): Promise<number> {
     const [row] = await execute<[value: bigint]>(statement, [], { isRepeatable: true });

@@ -99,7 +99,7 @@ const REPLACE_TRIES_MAX = 5;
 export type Replace = (updates: readonly Update[], refuse: (plant: Update, reason: Error) => void) => Promise<readonly NewPlant[]>;
 
 /**
- * Replaces plants. After a failure nobody knows whether they were replaced, until they are looked at. What is neither
+ * Replaces plants. After a failure no one knows whether they were replaced, until they are looked at. What is neither
  * the old nor the new plant then, others have changed: it rejects, as doing it again might undo what they were promised. `update` must not run twice by itself.
  */
 export function createReplace(tables: PlantTables, update: PlantTables["update"]): Replace {

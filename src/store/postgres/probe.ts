@@ -12,7 +12,7 @@ import { list } from "./plant-lists.ts";
 import { CONFIRM_PLANTS, DELETE_PLANTS, FIND_PLANTS, INSERT_PLANTS, UPDATE_PLANTS } from "./plant-statements.ts";
 import { beginTransaction } from "./transaction.ts";
 
-/** Nobody else sees the plants of the probe: its transaction is rolled back. */
+/** No one else sees the plants of the probe: its transaction is rolled back. */
 export const PROBE_BEGIN = { text: "BEGIN" } as const satisfies Statement;
 const PROBE_END = { text: "ROLLBACK" } as const satisfies Statement;
 

@@ -61,7 +61,7 @@ export async function* lookAtShards(
         else faults.wrong.push(kind === "invalid" ? ofInvalid(name, node) : ofMissing(name, node));
       }
   }
-  // A node without it may have a function of somebody else in its place.
+  // A node without it may have a function of someone else in its place.
   const found = amcheck === undefined ? [] : await runUnlimited<NodeRow>(database, onNodes(FIND_AMCHECK.text));
   const isComparing = amcheck !== undefined && faults.note.length === 0 && found.every(([, , schema]) => schema === amcheck);
   const compared = isComparing ? await runUnlimited<NodeRow>(database, onNodes(compareIn(amcheck))) : [];

@@ -37,7 +37,7 @@ export const SNAPSHOT_STATEMENTS = [BEGIN, FIX] as const;
 
 /**
  * Waits for the writes that run, for a quarter of a second on each node, and keeps others waiting, on every worker. First on
- * the coordinator alone: while somebody holds a lock there, no worker waits. Only SET reaches the workers too. If this
+ * the coordinator alone: while someone holds a lock there, no worker waits. Only SET reaches the workers too. If this
  * process stops, the lock ends after two seconds.
  */
 export const LOCK_STATEMENTS = [
@@ -91,7 +91,7 @@ export async function beginMoment(options: MomentOptions): Promise<Transaction> 
 
 /** Begins it on all workers of Citus at one moment. */
 async function beginEverywhere({ database, locks, log }: MomentOptions): Promise<Transaction> {
-  // Connected before anybody has to wait. The moment is that of the first statement.
+  // Connected before anyone has to wait. The moment is that of the first statement.
   const transaction = await beginTransaction(database, [BEGIN, ...LIMIT_WORKERS]);
   const unlock = await lockWrites(locks, log);
   try {
@@ -107,7 +107,7 @@ async function beginEverywhere({ database, locks, log }: MomentOptions): Promise
 }
 
 /**
- * Keeps everybody from writing until the function that it resolves with is called, so that the moments of all workers are
+ * Keeps everyone from writing until the function that it resolves with is called, so that the moments of all workers are
  * one. Gives up, and logs that, if something else holds a lock for long, as the move of a shard does.
  */
 async function lockWrites(database: Database, log: Log): Promise<() => void> {

@@ -20,7 +20,7 @@ import { runUnlimited } from "./engine/startup.ts";
 /** In milliseconds. */
 export const STATEMENT_MS_MAX = 60_000;
 
-/** Everything is read page by page, in no transaction: nobody waits for that, vacuum neither. */
+/** Everything is read page by page, in no transaction: no one waits for that, vacuum neither. */
 export const CHECK_OPTIONS = { statementMs: STATEMENT_MS_MAX, isRepeatable: true };
 
 /** False also where a PostgreSQL-compatible database does not support the query. */
@@ -66,7 +66,7 @@ function listIndexes(execute: Execute): Promise<IndexRow[]> {
   return execute<IndexRow>(LIST_INDEXES, [], CHECK_OPTIONS);
 }
 
-/** Whether somebody, such as another replica, builds an index of our tables now. */
+/** Whether someone, such as another replica, builds an index of our tables now. */
 export async function isBuilding(execute: Execute): Promise<boolean> {
   const builds = await Promise.all(["store.plants", "store.tokens"].map((table) => queryIfSupported(execute, INDEX.progress(table))));
   return builds.some((rows) => rows.length > 0);
@@ -124,7 +124,7 @@ const COLUMN_TYPES: Readonly<Record<string, string>> = {
 /** The only column with a default. */
 const ADDED = "plants.added";
 
-/** Says what somebody else has made of our tables. */
+/** Says what someone else has made of our tables. */
 export async function* lookAtColumns(execute: Execute): AsyncGenerator<Look, void, void> {
   const rows = await queryIfSupported<[name: string, type: string, hasDefault: string]>(execute, LIST_COLUMNS);
   const types = new Map(rows.map(([name, type]) => [name, type]));

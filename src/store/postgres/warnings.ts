@@ -26,7 +26,7 @@ export function createWarnings(execute: Execute, log: Log): (server: Readonly<{ 
   };
 }
 
-/** Longer than an export on Citus keeps others from writing, in milliseconds, and than most of what needs nobody. */
+/** Longer than an export on Citus keeps others from writing, in milliseconds, and than most of what needs no one. */
 const BRIEF_MS = 2500;
 
 /** Logs who keeps writes waiting for longer than a moment, once for each. Resolves when that is known. One look at a time. */

@@ -14,7 +14,7 @@ import type { Checker } from "./database-check.ts";
 /** How often to look whether the WAL has grown too much, in milliseconds. */
 const LOOK_MS = 500;
 
-/** Between two looks at a WAL that seems damaged, in milliseconds: somebody may be writing it. */
+/** Between two looks at a WAL that seems damaged, in milliseconds: someone may be writing it. */
 const PAUSE_MS = 200;
 
 /**
@@ -51,7 +51,7 @@ function nextStep(thread: Thread<Checker>, path: string): Promise<CheckStep | un
   return promise.finally(() => clearInterval(timer));
 }
 
-/** What is in the WAL of a store that nobody serves, but SQLite cannot read. */
+/** What is in the WAL of a store that no one serves, but SQLite cannot read. */
 async function findLostFrames(path: string): Promise<Look | undefined> {
   const wal = `${realPath(path)}-wal`;
   for (let tries = 1; ; tries += 1) {

@@ -38,7 +38,7 @@ export class Checker {
 const STEP_PLANTS = 5000;
 const FAULTS_MAX = 100;
 
-/** Looks at a database and its index. It only reads, so nobody waits for it. */
+/** Looks at a database and its index. It only reads, so no one waits for it. */
 export function* checkDatabase(path: string, firstToken: FirstTokenFile): Generator<CheckStep, void, void> {
   using db = new DatabaseSync(path, { readOnly: true, timeout: 1000 });
   try {

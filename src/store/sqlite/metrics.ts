@@ -28,7 +28,7 @@ export function createSqliteMeter(metrics: Metrics, tracer: CommitTracer | undef
 
 type Measured = Readonly<{ path: string; reader: Reader; index: Pick<Follower, "lagMs"> | undefined }>;
 
-/** Adds what is looked up only when somebody asks. */
+/** Adds what is looked up only when someone asks. */
 export function addSqliteGauges(metrics: Metrics, { path, reader, index }: Measured): void {
   metrics.gauge({ name: "plant_store_plants", help: "Plants in the store." }, reader.plants.count);
   metrics.gauge({ name: "plant_store_schema_version", help: "Version of the tables." }, reader.schemaVersion);

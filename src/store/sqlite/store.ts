@@ -77,7 +77,7 @@ async function openWhileLocked(options: SqliteOptions, unlock: () => void): Prom
     opened.unshift(() => writer.close());
     const reader = openReader(path);
     opened.unshift(() => reader.close());
-    // Plants that an earlier process left behind must be on disk before anybody reads them. The search is opened after
+    // Plants that an earlier process left behind must be on disk before anyone reads them. The search is opened after
     // that: while it reads, nothing can be rewritten.
     if (isServing) await writer.call("rewrite");
     const searching = await searchThread?.open();

@@ -52,7 +52,7 @@ export function answer(status: number, body: unknown, headers: Readonly<Record<s
   return (socket) => socket.end(`${head(status, all)}${text}`);
 }
 
-/** The head of a response and these chunks of its body, but not its end: the connection breaks, or waits for ever. */
+/** The head of a response and these chunks of its body, but not its end: the connection breaks, or waits forever. */
 export function chunks(texts: readonly string[], { type, end }: { type: string; end: "break" | "wait" }): Fault {
   const body = texts.map((text) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`).join("");
   return (socket) => {

@@ -144,7 +144,7 @@ export const KNOWN: readonly Known[] = [
   },
 ];
 
-/** Why a difference is none to mend; undefined for one that nobody has explained. */
+/** Why a difference is none to mend; undefined for one that no one has explained. */
 export function findKnown({ what, text, before }: Difference): Known | undefined {
   return KNOWN.find((known) => known.what.test(what) && (known.text?.test(text) ?? true) && (known.before?.test(before) ?? true));
 }

@@ -33,7 +33,7 @@ function read(stream: string): LlhttpReading {
     const [, , fields, method, target] = parts as [number, number, string[] | undefined, number, string | undefined];
     requests.push({ method: methods[method]!, target: target ?? url, fields: fields ?? early, body: "", end: undefined });
     [early, url] = [[], ""];
-    // As node:http says when nobody listens to "upgrade".
+    // As node:http says when no one listens to "upgrade".
     return methods[method] === "CONNECT" ? 2 : 0;
   };
   parser[HTTPParser["kOnBody"]!] = (piece: Buffer) => {

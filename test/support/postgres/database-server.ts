@@ -52,7 +52,7 @@ const HANGING_MS = 120_000;
 /** Runs one statement on a connection of its own and returns the rows. */
 export async function queryOnce(url: string, sql: string): Promise<readonly Row[]> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: HANGING_MS, query_timeout: HANGING_MS });
-  client.on("error", () => {}); // the statement rejects as well; an event that nobody hears would end the tests
+  client.on("error", () => {}); // the statement rejects as well; an event that no one hears would end the tests
   await client.connect();
   try {
     return (await client.query<Row>(sql)).rows;

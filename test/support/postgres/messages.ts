@@ -58,7 +58,7 @@ export function errorResponse(severity: "ERROR" | "FATAL", sqlstate: string, { i
  * Makes the server itself refuse a statement, with an Execute of an unknown portal: the transaction fails, and
  * responses stay in step.
  */
-export const EXECUTE_NOTHING = write("E", "nobody has this portal\0\0\0\0\0");
+export const EXECUTE_NOTHING = write("E", "no one has this portal\0\0\0\0\0");
 export const SYNC = write("S", "");
 
 /** A way to log in that does not exist. */

@@ -46,7 +46,7 @@ export async function openPostmaster({ binaries, data }: Readonly<{ binaries: st
     async start() {
       if (isReady()) return;
       // Bun ends the processes of a test that takes too long with SIGTERM, and then a postmaster waits for its clients
-      // for ever.
+      // forever.
       await end("SIGQUIT");
       child = spawnPostgres({ binaries, data, port });
       await until(`The server is ready, see ${logOf(data)}`, () => {

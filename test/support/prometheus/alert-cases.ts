@@ -127,7 +127,7 @@ export const CASES: readonly AlertCase[] = [
   ["PlantStoreEventLoopLate", 30, histogram("plant_store_event_loop_lag_seconds", { slow: ["0.25", "0.5"] })],
 ];
 
-/** What must wake nobody. */
+/** What must wake no one. */
 export const HARMLESS: ReadonlyArray<Readonly<{ why: string; series: Series }>> = [
   { why: "a service that works", series: {} },
   { why: "a service on PostgreSQL, whose plants need no disk here", series: { [FREE]: turns(100e9, 1e9), [WAL]: "" } },

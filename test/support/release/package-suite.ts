@@ -17,7 +17,7 @@ const PROGRAM = "/usr/bin/plant-store";
 /** The package, by its path. Installs it in roots of their own, where that is allowed. */
 export function testPackage(path: () => string): void {
   describe("the package for Debian", () => {
-    it("has files of root that nobody else may write, and settings that only root may read", () => {
+    it("has files of root that no one else may write, and settings that only root may read", () => {
       const { stdout } = spawnSync("dpkg-deb", ["--contents", path()], { encoding: "utf8" });
       const files = stdout
         .trimEnd()
@@ -135,7 +135,7 @@ function pretendSystemd(root: OtherRoot): () => string {
   return () => readFileSync(root.pathOf("/asked"), "utf8");
 }
 
-/** Without making the index of all manual pages anew, which takes the most time. */
+/** Without making the index of all manual pages again, which takes the most time. */
 function dpkg(root: OtherRoot, ...words: readonly string[]) {
   return root.run("env", "SYSTEMD_OFFLINE=1", "dpkg", "--no-triggers", ...words);
 }

@@ -50,7 +50,7 @@ const BLOCK = {
   rollback: { text: "ROLLBACK" },
 } as const;
 
-/** What the server gets instead of a password that somebody could read on the way. */
+/** What the server gets instead of a password that someone could read on the way. */
 const CLEARTEXT =
   "The server asks for the password in plain text over an unencrypted connection: add ?sslmode=verify-full to the address of the database, let the server use scram-sha-256, or allow it with require_auth=password.";
 

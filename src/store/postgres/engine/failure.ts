@@ -49,10 +49,10 @@ const FORGOTTEN = ["26000", "42P05"];
 /** The same: a column has another type since the statement was prepared. Its code is that of much else (plancache.c). */
 const OUTDATED = "RevalidateCachedQuery";
 
-/** What RAISE in a function of somebody else reports, with any code that they like (pl_exec.c). */
+/** What RAISE in a function of someone else reports, with any code that they like (pl_exec.c). */
 const RAISED = "exec_stmt_raise";
 
-/** What reports that the server has no number left for a transaction until somebody has vacuumed (varsup.c, multixact.c). */
+/** What reports that the server has no number left for a transaction until someone has vacuumed (varsup.c, multixact.c). */
 const EXHAUSTED: readonly (string | undefined)[] = ["GetNewTransactionId", "GetNewMultiXactId"];
 
 // SQLSTATE, a class or a full code (postgresql.org/docs/current/errcodes-appendix.html).
@@ -80,7 +80,7 @@ function isExhausted(thrown: unknown): boolean {
   return thrown instanceof DatabaseError && EXHAUSTED.includes(thrown.routine);
 }
 
-/** Whether somebody else held a lock for too long. */
+/** Whether someone else held a lock for too long. */
 export function isLocked(thrown: unknown): boolean {
   return sqlStateOf(thrown) === "55P03";
 }

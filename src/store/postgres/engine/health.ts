@@ -12,7 +12,7 @@ const TROUBLE_MS = 250;
 /** How often the log may say that there is trouble, in milliseconds: some faults heal and come back all the time. */
 const LOG_INTERVAL_MS = 10_000;
 
-/** One probe in so many writes, also when nobody sends requests: only a write shows that the standby is missing. */
+/** One probe in so many writes, also when no one sends requests: only a write shows that the standby is missing. */
 const PROBES_A_WRITE = 10;
 
 const LATE =
@@ -42,7 +42,7 @@ export class Health {
   failed(error: PlantStoreError, reason: unknown): void {
     // Overload is not a fault of the database.
     if (error.code !== "store_unavailable" && error.code !== "store_full") return;
-    // Nor is much work, or a lock of somebody else: a probe tells either from a database in trouble.
+    // Nor is much work, or a lock of someone else: a probe tells either from a database in trouble.
     if (!(reason instanceof LateError) && !isLocked(reason)) this.#note(error, reason);
     this.#isUnsent ||= reason instanceof UnsentError;
     this.#isDoubted = true;

@@ -7,7 +7,7 @@ export type Run = <Row extends unknown[]>(statement: Statement, values?: readonl
 
 export type Migration = Readonly<{
   run: Run;
-  /** Runs a statement that may take hours, without a limit, and waits for locks that block nobody. */
+  /** Runs a statement that may take hours, without a limit, and waits for locks that block no one. */
   runLong: (statement: Statement) => Promise<void>;
   /** Whether tables may be made where there are none. */
   isNew: boolean;

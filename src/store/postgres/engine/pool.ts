@@ -169,7 +169,7 @@ function mayAnotherDo(thrown: unknown): boolean {
 
 /** The same with the server in use. */
 async function connect(pool: pg.Pool, { connectionsMax, limitMs }: ConnectOptions): Promise<PooledConnection> {
-  // Not an UnsentError: nobody shall try again until the patience of a command ends, and keep it from ending.
+  // Not an UnsentError: no one shall try again until the patience of a command ends, and keep it from ending.
   if (pool.ending) throw leftServer();
   if (pool.waitingCount >= WAITING_MAX) throw new PlantStoreError("overloaded");
   const until = performance.now() + limitMs;

@@ -15,7 +15,7 @@ const VERSION_MIN = 150_000;
 
 /*
  * PostgreSQL looks for functions, operators and types in all schemas of the search path, and takes the one whose types fit
- * best: in the schema of our tables, anybody who may create there could put one of their own in front of its own. So our
+ * best: in the schema of our tables, anyone who may create there could put one of their own in front of its own. So our
  * path is `pg_catalog` alone (`pin`), and our statements name their tables as `store.plants` (see `hosts.ts`). What runs
  * before that, or on a connection of a pooler outside of a transaction, has every name in it qualified.
  */
@@ -52,7 +52,7 @@ export const INSPECT = {
 /** Asks for no table: a pooler that spreads reads over standbys sends this where our reads go, but `INSPECT` to the primary. */
 export const FIND_READER = { text: `SELECT pg_catalog.current_setting('in_hot_standby', true)` } as const;
 
-/** How old our process of the server is, in milliseconds. Not every server lets everybody read pg_stat_activity, which is made of this. */
+/** How old our process of the server is, in milliseconds. Not every server lets everyone read pg_stat_activity, which is made of this. */
 export const FIND_AGE = {
   text: `SELECT (extract(epoch FROM pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) backend_start) OPERATOR(pg_catalog.*) 1000)::bigint
     FROM pg_catalog.pg_stat_get_activity(pg_catalog.pg_backend_pid())`,
@@ -169,7 +169,7 @@ export function checkReader([inHotStandby]: [inHotStandby: string | null]): void
 /**
  * Takes processes of the server, and how long ago their statements were given up, in milliseconds. Cancels what they
  * still run for the same user and program, and returns them. A process that has the number of an earlier one, or serves
- * somebody else behind a pooler now, runs what began later. It asks what `FIND_AGE` asks, for the same reason.
+ * someone else behind a pooler now, runs what began later. It asks what `FIND_AGE` asks, for the same reason.
  */
 export const FIND_ALIVE = {
   text: `SELECT pid::bigint, pg_cancel_backend(pid)
@@ -178,7 +178,7 @@ export const FIND_ALIVE = {
     AND pg_get_userbyid(usesysid) = current_user AND application_name = current_setting('application_name')`,
 } as const;
 
-/** Who keeps everybody else from writing to the tables, as CREATE INDEX and LOCK TABLE do. Not to one row. */
+/** Who keeps everyone else from writing to the tables, as CREATE INDEX and LOCK TABLE do. Not to one row. */
 export const FIND_LOCK = {
   text: `SELECT coalesce(pid, 0)::bigint, coalesce(application_name, ''), mode, relname
     FROM pg_locks JOIN pg_class ON pg_class.oid = relation LEFT JOIN pg_stat_activity USING (pid)

@@ -133,7 +133,7 @@ const COLUMN_FORM = /^ALTER TABLE store\.(?<table>\w+) ADD COLUMN IF NOT EXISTS 
 const COLUMN_PAUSE_MS = 2000;
 
 /**
- * Adds a column unless it is there. That takes a moment, in which nobody may read the table, and an export reads it for
+ * Adds a column unless it is there. That takes a moment, in which no one may read the table, and an export reads it for
  * up to a quarter of an hour: this waits for its end. Even to be told that the column is there, a statement would wait.
  */
 async function addColumn(step: Statement, { run, log }: Migration): Promise<void> {

@@ -10,7 +10,7 @@ const WAIT_MS = 200;
 
 /**
  * Locks a file, so that no second service can use it. The lock is SQLite's own, on an empty database: the kernel
- * releases it however the process ends, so it is never stale. Throws when another process holds it, or nobody can.
+ * releases it however the process ends, so it is never stale. Throws when another process holds it, or no one can.
  * Returns a function that releases it.
  */
 export function holdLock(path: string): () => void {
@@ -28,7 +28,7 @@ export function holdLock(path: string): () => void {
 
 function inUse(path: string, cause: unknown): Error {
   const shared = findShared(dirname(path));
-  // SQLite says the same of a lock that somebody holds and of a file system without locks.
+  // SQLite says the same of a lock that someone holds and of a file system without locks.
   const other = shared === undefined ? "" : ` If there is none, the locks of this file system (${shared}) do not work.`;
   const message = `Another Plant Store is using this data folder: stop it, or choose another folder with --data. To import or export beside it, use --url.${other}`;
   return new Error(message, { cause });

@@ -10,7 +10,7 @@ const FRAME_HEADER_BYTES = 24;
 type Sums = readonly [number, number];
 
 /**
- * Counts the frames of the WAL of a store that nobody uses, whose database has pages of so many bytes. SQLite reads them
+ * Counts the frames of the WAL of a store that no one uses, whose database has pages of so many bytes. SQLite reads them
  * up to the first one that is not whole, and ignores the rest without a word. It writes one after the other: a process
  * that was killed leaves none behind that one. A header that is not whole hides all frames.
  */

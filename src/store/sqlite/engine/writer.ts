@@ -54,7 +54,7 @@ export class Writer {
     this.#path = path;
     this.#db = db;
     this.#sql = prepare(db);
-    // A killed process can leave commits that are readable but were never synced: sync them before anybody reads them.
+    // A killed process can leave commits that are readable but were never synced: sync them before anyone reads them.
     this.probe();
     // SQLite syncs the folder after it creates a WAL, but ignores whether that failed.
     syncFolder(dirname(realpathSync(path)));

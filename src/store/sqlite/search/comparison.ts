@@ -136,7 +136,7 @@ function compare({ db: index, isUntouched }: LookedAt, pending: ReadonlySet<bigi
         bytes = 0;
       }
     },
-    /** How many words or plants, at least, the index has not as they are; undefined if somebody has used it since. */
+    /** How many words or plants, at least, the index has not as they are; undefined if someone has used it since. */
     wrong: () => (isUntouched() ? Math.max(words.missing(), sums.filter((sum) => sum !== 0).length) : undefined),
     close: () => index.close(),
   };

@@ -123,7 +123,7 @@ export class Follower {
     return did !== "nothing";
   }
 
-  /** Reports a build that takes more than a step: nobody can search meanwhile. */
+  /** Reports a build that takes more than a step: no one can search meanwhile. */
   #logBuild(isBuilding: boolean, started: number): void {
     const { log, now } = this.#options;
     if (isBuilding === (this.#buildingSince !== undefined)) return;

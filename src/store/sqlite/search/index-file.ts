@@ -62,7 +62,7 @@ export type LookedAt = NonNullable<ReturnType<typeof openForLook>>;
 
 /**
  * Opens the index to be looked at. Undefined when the next start builds it: there is none, or one of another version. While
- * nobody uses it, it has no WAL, and SQLite would make one: so it is told that nobody will.
+ * no one uses it, it has no WAL, and SQLite would make one: so it is told that no one will.
  */
 export function openForLook(path: string) {
   if (!existsSync(path)) return undefined;
@@ -70,7 +70,7 @@ export function openForLook(path: string) {
   const { href } = pathToFileURL(path);
   const before = statSync(path).mtimeMs;
   const db = new DatabaseSync(isUsed ? path : `${href}?immutable=1`, { readOnly: true });
-  /** Whether nobody has used it since it was opened, or SQLite knows of those who did. */
+  /** Whether no one has used it since it was opened, or SQLite knows of those who did. */
   const isUntouched = () => isUsed || (!existsSync(`${path}-wal`) && statSync(path, { throwIfNoEntry: false })?.mtimeMs === before);
   try {
     if (pragma(db, "PRAGMA user_version") === VERSION) return { db, isUntouched };

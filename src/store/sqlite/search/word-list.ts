@@ -24,7 +24,7 @@ export function createWordList(db: DatabaseSync) {
   let due = 0;
   let allowed = 0;
   /**
-   * What was listed before this start is due once too: nobody knows what was still due when the last one ended. The first time
+   * What was listed before this start is due once too: no one knows what was still due when the last one ended. The first time
    * at the end of the list it has seen only what is behind the word where the last one ended.
    */
   let firstRounds = 2;
