@@ -36,7 +36,3 @@ export class PlantStoreError extends Error {
 export function invalidQuery(message: string): PlantStoreError {
   return new PlantStoreError("invalid_query", { message });
 }
-
-export function invalidHeader(message?: string): PlantStoreError {
-  return new PlantStoreError("invalid_csv_header", message === undefined ? {} : { message });
-}

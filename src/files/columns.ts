@@ -1,5 +1,5 @@
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
-import { invalidHeader } from "../domain/errors.ts";
+import { PlantStoreError } from "../domain/errors.ts";
 import { normalize } from "../domain/normalization.ts";
 
 /** What a column may be taken for. */
@@ -170,4 +170,9 @@ function toPlain(name: string): string {
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]/gu, "");
   return letters === "" ? name.trim() : letters;
+}
+
+/** Here, where the build of the page finds the error by its name. */
+export function invalidHeader(message?: string): PlantStoreError {
+  return new PlantStoreError("invalid_csv_header", message === undefined ? {} : { message });
 }

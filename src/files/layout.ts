@@ -1,7 +1,6 @@
-import { invalidHeader } from "../domain/errors.ts";
 import type { CellRow, CellSource } from "./cells.ts";
 import { countFilled, isLikeId } from "./cells.ts";
-import { areJoined, JOINED, nameByPosition, placeColumns, placeInOrder, toColumnName } from "./columns.ts";
+import { areJoined, invalidHeader, JOINED, nameByPosition, placeColumns, placeInOrder, toColumnName } from "./columns.ts";
 import type { Places } from "./columns.ts";
 import type { CsvOptions } from "./csv-options.ts";
 import { toBytes } from "./encodings.ts";

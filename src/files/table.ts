@@ -1,9 +1,9 @@
-import { invalidHeader, PlantStoreError } from "../domain/errors.ts";
+import { PlantStoreError } from "../domain/errors.ts";
 import { parseInt64 } from "../domain/json.ts";
 import { invalidBody } from "../domain/validation.ts";
 import { countFilled, isEmpty, isGrouped, isShortened } from "./cells.ts";
 import type { Cell, CellFault, CellRow, CellSource, RefusedLine } from "./cells.ts";
-import { JOINED, JOINED_PLANTS } from "./columns.ts";
+import { invalidHeader, JOINED, JOINED_PLANTS } from "./columns.ts";
 import { toContentId } from "./content-id.ts";
 import { PLAIN } from "./csv-options.ts";
 import type { CsvOptions } from "./csv-options.ts";
