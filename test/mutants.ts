@@ -143,7 +143,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     test: "http/corpus.test.ts",
-    name: "a length that is there twice and differs",
+    name: "a length that is duplicated and differs",
     file: "src/http/wire/head.ts",
     from: "others.some((other) => other !== first)",
     to: "others.length > 9",
@@ -278,14 +278,14 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     test: "interface/export-moment.test.ts",
-    name: "on SQLite an export holds what was true at one moment",
+    name: "an export on SQLite holds what was true at one moment",
     file: "src/store/sqlite/engine/reader.ts",
     from: "-${SNAPSHOT_CACHE}; BEGIN`",
     to: "-${SNAPSHOT_CACHE}`",
   },
   {
     test: "interface/export-moment.test.ts",
-    name: "on PostgreSQL an export holds what was true at one moment",
+    name: "an export on PostgreSQL holds what was true at one moment",
     file: "src/store/postgres/snapshot.ts",
     from: "ISOLATION LEVEL REPEATABLE READ, READ ONLY",
     to: "ISOLATION LEVEL READ COMMITTED",
@@ -394,7 +394,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     test: "postgres/upgrade.night.ts",
-    name: "that is killed while it builds an index",
+    name: "if it is killed while it builds an index",
     file: "src/store/postgres/engine/index-build.ts",
     from: "coalesce((SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('store.${name}')), false)",
     to: "to_regclass('store.${name}') IS NOT NULL",
@@ -605,8 +605,8 @@ export const MUTANTS: readonly Mutant[] = [
       { file: "src/store/sqlite/engine/schema.ts", from: 'db.exec("COMMIT");', to: "" },
     ],
   },
-  { test: "resilience/kill-commands.night.ts", name: "of an export, ", ...WRITE_IN_PLACE },
-  { test: "resilience/kill-commands.night.ts", name: "of a backup, ", ...WRITE_IN_PLACE },
+  { test: "resilience/kill-commands.night.ts", name: "leaves an export whole or absent", ...WRITE_IN_PLACE },
+  { test: "resilience/kill-commands.night.ts", name: "leaves a backup whole or absent", ...WRITE_IN_PLACE },
   { test: "resilience/power-loss.test.ts", name: "leaves a sound store", ...SYNC_OFF },
   { test: "resilience/power-loss.test.ts", name: "leaves a sound store", ...ANSWER_BEFORE_COMMIT },
   { test: "resilience/sync-trace.test.ts", name: "is sent only after", ...SYNC_OFF },
@@ -838,7 +838,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     // Hashes tokens like passwords.
     test: "resilience/tokens.night.ts",
-    name: "a second causes the others no error",
+    name: "causes the others no error",
     file: "src/auth/authenticate.ts",
     from: "const token = await tokens.find(hashToken(credentials));",
     to: '(await import("node:crypto")).pbkdf2Sync(credentials, "plants", 20_000, 32, "sha256"); const token = await tokens.find(hashToken(credentials));',

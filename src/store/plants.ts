@@ -9,7 +9,7 @@ export type ListQuery = Readonly<{
   /** From the greatest id down. */
   descending?: boolean;
   limit: number;
-  /** The page ends with the plant that brings its names and tags to this many bytes, as stored. Hardly more is ever read. */
+  /** The page ends with the plant that brings its names and tags to this many bytes, as stored. Little more is ever read. */
   bytesMax: number;
   after: PlantId | undefined;
   /** Null selects plants without a tag. */

@@ -81,7 +81,7 @@ describe("plant-store backup, in trouble or beside many creates,", () => {
     expect([existsSync(unreadable), existsSync(old), readdirSync(own).length]).toEqual([true, false, 2]);
   });
 
-  it("that fails removes no old one", async () => {
+  it("removes no old backup when its own cannot be read back", async () => {
     const own = temporaryFolder();
     copyFileSync(garden.file, join(own, "plant-store-2004-01-01T00-00-00Z.gz"));
     const root = plantBugs([
@@ -165,7 +165,7 @@ describe("plant-store restore", () => {
     });
   }
 
-  it("that was cut off leaves a folder on which no service starts, and is done again", async () => {
+  it("leaves a folder on which no service starts if it is killed, and succeeds when it runs again", async () => {
     const place = await newPlace("SQLite");
     const root = plantBugs([
       { file: "src/store/sqlite/restore.ts", from: "renameSync(built, path);", to: 'process.kill(process.pid, "SIGKILL");' },

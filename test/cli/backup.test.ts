@@ -76,7 +76,7 @@ describe("plant-store backup", () => {
 
   const dated = (year: number) => `plant-store-${year}-01-01T00-00-00Z.gz`;
 
-  it("in a folder is named by the time, and keeps so many of this store before those of a clock that was ahead, and all that is not its own", async () => {
+  it("names its file in a folder by the time, removes old backups of this store, those of a clock that was ahead first, and no other file", async () => {
     const own = temporaryFolder();
     const copyAs = (name: string, from = garden.file) => copyFileSync(from, join(own, name));
     const precious = [dated(2001), `${dated(2099)}.part`, "plants.gz", "plant-store-x.gz"];
@@ -102,7 +102,7 @@ describe("plant-store backup", () => {
     ]);
   });
 
-  it("in a folder does not remove one that was made while it was written", async () => {
+  it("keeps a backup in its folder that was made while it was written", async () => {
     const own = temporaryFolder();
     const madeBefore = (minutes: number) => datedName(own, new Date(Date.now() - minutes * 60_000));
     const [newest, meanwhile, old] = [madeBefore(60), madeBefore(30), madeBefore(90)];
@@ -111,7 +111,7 @@ describe("plant-store backup", () => {
     expect(await removeOldBackups(newest, { keep: 2, store })).toEqual([old]);
   });
 
-  it("in a folder removes the parts that killed ones left, once they are old, and those alone", async () => {
+  it("removes the parts that killed backups left in its folder, once they are old, and no other part", async () => {
     const own = temporaryFolder();
     const partOf = (name: string, pid: number) => join(own, `${name}.${pid}-${"0".repeat(18)}.part`);
     const backup = dated(2004);
@@ -147,7 +147,7 @@ describe("plant-store backup", () => {
     });
   }
 
-  it("without plants removes no old one, and says so: its store may have been lost, and created again", async () => {
+  it("removes no old backup if it has no plants, and says so: its store may have been lost and created again", async () => {
     const place = await newPlace("SQLite");
     const own = temporaryFolder();
     expect((await runOn(place, ["restore", garden.file])).status).toBe(0);

@@ -35,14 +35,14 @@ describe("a backup", () => {
     ["on a file system without links", "link,linkat:error=EINVAL", false],
     ["on a file system that cannot sync a folder", "fsync:error=EINVAL", true],
   ] as const)
-    traced.it(`${where} is written`, async () => {
+    traced.it(`is written ${where}`, async () => {
       const [data, folder] = [await makeStore(), temporaryFolder()];
       const { status, stderr } = await runOn(["backup", folder, "--data", data], [answer], isOnFolder ? [folder] : []);
       expect([status, stderr]).toEqual([0, ""]);
       expect(readdirSync(folder)).toEqual([expect.stringMatching(/^plant-store-.*Z\.gz$/)]);
     });
 
-  traced.it("in a folder whose disk fails is not", async () => {
+  traced.it("fails with a message if its folder cannot be synced", async () => {
     const [data, folder] = [await makeStore(), temporaryFolder()];
     const { status, stderr } = await runOn(["backup", folder, "--data", data], ["fsync:error=EIO"], [folder]);
     expect([status, stderr]).toEqual([1, `plant-store: ${folder} cannot be synced (the disk had an I/O error): check its disk.\n`]);
@@ -64,7 +64,7 @@ describe("a data folder", () => {
         expect(await runOn([...words, data], [answer], [data])).toMatchObject({ status: 1, stderr: `plant-store: ${data}: ${says}\n` });
       });
 
-  traced.it("on a file system without shared memory is refused with its kind, and what to do", async () => {
+  traced.it("is refused on a file system without shared memory, with the kind of the file system and what to do", async () => {
     const data = await makeStore();
     const { status, stderr } = await runOn([...serve, data], ["mmap:error=ENODEV", FUSE], [data, join(data, "plants.db-shm")]);
     expect(status).toBe(1);
@@ -72,16 +72,19 @@ describe("a data folder", () => {
     expect(stderr).toContain("SQLite may not be able to use this file system (fuse).");
   });
 
-  traced.it("on a file system without locks is refused with that, and not only as in use", async () => {
-    const data = await makeStore();
-    const { status, stderr } = await runOn([...serve, data], ["fcntl:error=ENOLCK", NFS], [data, join(data, "plants.db.lock")]);
-    expect(status).toBe(1);
-    expect(stderr).toStartWith("plant-store: Another Plant Store is using this data folder");
-    expect(stderr).toEndWith(" If there is none, the locks of this file system (nfs) do not work.\n");
-  });
+  traced.it(
+    "is refused on a file system without locks, and the message names the locks, not only another service, as a cause",
+    async () => {
+      const data = await makeStore();
+      const { status, stderr } = await runOn([...serve, data], ["fcntl:error=ENOLCK", NFS], [data, join(data, "plants.db.lock")]);
+      expect(status).toBe(1);
+      expect(stderr).toStartWith("plant-store: Another Plant Store is using this data folder");
+      expect(stderr).toEndWith(" If there is none, the locks of this file system (nfs) do not work.\n");
+    },
+  );
 
   for (const command of ["serve", "import", "restore"] as const)
-    it(`with a path that is too long for SQLite is refused with that by ${command}`, async () => {
+    it(`is refused by ${command} if its path is too long for SQLite, and the message says so`, async () => {
       const folder = temporaryFolder();
       const backup = join(folder, "backup.gz");
       await runCommand(["backup", backup, "--data", await makeStore()]);

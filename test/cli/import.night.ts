@@ -44,13 +44,13 @@ const WORKBOOK = {
   "xl/_rels/workbook.xml.rels": '<Relationships><Relationship Id="r1" Target="/xl/worksheets/a.xml"/></Relationships>',
 };
 
-describe("plant-store import refuses a bomb", () => {
+describe("plant-store import of a bomb", () => {
   for (const [name, bytes, says] of [
     ["bomb.xlsx", () => makeZip({ ...WORKBOOK, "xl/worksheets/a.xml": SHEET }), "too long"],
     ["bomb.zip", () => makeZip({ "a.csv": `id,name\n${LINES}` }), "250 times"],
     ["bomb.csv.gz", () => gzipSync(`id,name\n${LINES}`), "250 times"],
   ] as const)
-    it(`in ${name}, and says why`, async () => {
+    it(`refuses ${name} and says why`, async () => {
       const file = join(temporaryFolder(), name);
       writeFileSync(file, bytes());
       const { status, stdout, stderr } = await runInside(["import", file, "--data", join(temporaryFolder(), "data")]);

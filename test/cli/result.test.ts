@@ -51,7 +51,7 @@ describe("--json", () => {
     expect(without.map(([name]) => name)).toEqual(["serve", "export", "completion"]);
   });
 
-  it("of version and config has what the words have, without secrets", async () => {
+  it("prints the version and the settings as values, without secrets", async () => {
     expect((await run(["version"])).value).toEqual({ version: manifest.version });
     const { values } = await run(["config", "--port", "1"], { PLANT_STORE_DATABASE: "postgres://me:secret@db/plants" });
     const settings = values[0] as unknown as ReadonlyArray<Record<string, string>>;
@@ -60,7 +60,7 @@ describe("--json", () => {
     expect(settings).toContainEqual({ name: "PLANT_STORE_DATABASE", value: "postgres://me:***@db/plants", origin: "environment" });
   });
 
-  it("of import has a line for each file, and the notes are on standard error", async () => {
+  it("prints a line for each file of an import, and the notes go to standard error", async () => {
     const { status, values, stderr } = await run(["import", at("plants.csv"), at("plants.csv"), "--dry-run", "--data", data]);
     expect(values).toEqual([]);
     expect({ status, stderr }).toMatchObject({ status: 1, stderr: expect.stringContaining("There is no store in") });
@@ -76,7 +76,7 @@ describe("--json", () => {
     expect(imported.stderr).toContain("not imported: the column Location");
   });
 
-  it("of import into a service is the same", async () => {
+  it("prints the same for an import into a service", async () => {
     const service = await startTestService();
     const environment = { PLANT_STORE_URL: service.url, PLANT_STORE_TOKEN: service.token };
     const { value } = await run(["import", at("plants.csv"), "--dry-run"], environment);
@@ -85,7 +85,7 @@ describe("--json", () => {
     for (const name of Object.keys(value)) expect(listed("import")).toContain(name);
   });
 
-  it("of token has each token as the service shows it, and a secret only when it is new", async () => {
+  it("prints each token as the service shows it, and its secret only when it is new", async () => {
     const made = await run(["token", "create", "--name", NAME, "--days", "1", "--data", data]);
     expect(made.value).toMatchObject({
       name: NAME,
@@ -104,14 +104,14 @@ describe("--json", () => {
     expect(absent).toMatchObject({ status: 1, values: [], stderr: expect.stringContaining("no token with the id absent") });
   });
 
-  it("of check has a line for each look", async () => {
+  it("prints a line for each part that check looks at", async () => {
     const { status, values, stderr } = await run(["check", "--data", data]);
     expect([status, stderr]).toEqual([0, ""]);
     expect(values.length).toBeGreaterThan(3);
     for (const value of values) expect(Object.keys(value)).toEqual(listed("check").slice(0, 3));
   });
 
-  it("of backup and restore has what is in the file", async () => {
+  it("prints what is in the file of a backup or a restore", async () => {
     const backup = await run(["backup", at("all.gz"), "--data", data]);
     expect(Object.keys(backup.value)).toEqual(listed("backup"));
     expect(backup.value).toMatchObject({ file: at("all.gz"), version: manifest.version, plants: 2, tokens: 1, removed: [] });
@@ -130,7 +130,7 @@ describe("standard output", () => {
   const main = join(PROJECT, "src/main.ts");
 
   for (const words of [["version"], ["config", "--json"], ["completion", "bash"]]) {
-    it(`that is full is told in words, by ${words[0]}`, () => {
+    it(`makes ${words[0]} fail with a message when it is full`, () => {
       const { exitCode, stderr } = Bun.spawnSync([process.execPath, main, ...words], {
         stdout: openSync("/dev/full", "w"),
         env: cleanEnvironment(),
@@ -142,7 +142,7 @@ describe("standard output", () => {
     });
   }
 
-  it("that no one reads any more ends a command quietly", () => {
+  it("ends a command quietly when no one reads it any more", () => {
     const pipe = `"$0" "$1" completion zsh 2>&1 >&3 3>&- | cat >&2; exit "\${PIPESTATUS[0]}"`;
     const script = `exec 3> >(exec 0<&-; sleep 0); wait $!; ${pipe}`;
     const { exitCode, stderr } = Bun.spawnSync(["bash", "-c", script, process.execPath, main], { env: cleanEnvironment() });
@@ -151,7 +151,7 @@ describe("standard output", () => {
 });
 
 describe("arguments", () => {
-  it("behind -- are no flags", async () => {
+  it("are no flags after --", async () => {
     const { stderr } = await runInside(["import", "--data", data, "--", "-plants.csv"]);
     expect(stderr).toBe("plant-store: There is no file -plants.csv: check its name.\n");
     expect((await runInside(["import", "--data", data, "-plants.csv"])).stderr).toContain("-plants.csv is not a known setting");
@@ -168,7 +168,7 @@ describe("arguments", () => {
     ["--expires", "tomorrow", "is not an instant"],
     ["--expires", "2020-01-01T00:00:00Z", "must be in the future"],
   ] as const) {
-    it(`of token create are held to what the service takes: ${flag} ${value.slice(0, 20)}`, async () => {
+    it(`are refused by token create if the service would refuse them: ${flag} ${value.slice(0, 20)}`, async () => {
       const { status, stdout, stderr } = await runInside(["token", "create", flag, value, "--data", data]);
       expect([status, stdout]).toEqual([1, ""]);
       expect(stderr).toContain(says);

@@ -59,7 +59,7 @@ describe("the settings", () => {
     expect(service.lines.filter((line) => line.includes("enableServiceLinks"))).toHaveLength(1);
   });
 
-  it("of OpenTelemetry that are not understood turn traces off, and nothing else", () => {
+  it("turn traces off, and nothing else, if those of OpenTelemetry are not understood", () => {
     const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4317", OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" };
     const { traces, tracesOff } = parseConfig(environment, {});
     expect([traces, tracesOff]).toEqual([undefined, "OTEL_EXPORTER_OTLP_PROTOCOL must be one of http/json, http/protobuf."]);
@@ -82,7 +82,7 @@ describe("the settings", () => {
     expect(explained).toEqual(Object.values(SETTINGS).map(({ flag }) => flag));
   });
 
-  it("that are numbers take those of the range that is said there, and no other", () => {
+  it("take numbers of the range that docs/reference/settings.md states, and no greater ones", () => {
     const numbers = Object.entries(SETTINGS).filter(([, { fallback }]) => /^\d+$/.test(fallback));
     for (const [name, { flag }] of numbers) {
       const [, item = ""] = new RegExp(`^- \\*\\*\`${flag}\`\\*\\*: (.*?)(?=\\n\\n|\\n- )`, "ms").exec(reference) ?? [];

@@ -40,7 +40,7 @@ describe("a JSON list as lines", () => {
     await fc.assert(property, { seed });
   });
 
-  it("that is cut off has its first items, and then one line that is no JSON", async () => {
+  it("has its first items when it is cut off, and then one line that is no JSON", async () => {
     const property = fc.asyncProperty(anyList, fc.nat(), async ({ items, indent, pieceBytes }, at) => {
       const text = JSON.stringify(items, undefined, indent);
       const end = 1 + (at % (text.length - 1));

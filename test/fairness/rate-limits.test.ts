@@ -56,13 +56,15 @@ describe("an address", () => {
     "fe80::1%eth0": "fe80:0:0:0",
   }))
     it(`${address} counts as ${network}`, () => expect(networkOf(address)).toBe(network));
+});
 
+describe("the address of a client", () => {
   const trusted = new BlockList();
   trusted.addSubnet("10.0.0.0", 8);
   trusted.addAddress("::1", "ipv6");
   const many = ", 10.0.0.2".repeat(1000);
   for (const [why, peer, forwarded, client] of [
-    ["named by a trusted proxy", "10.0.0.1", "192.0.2.7", "192.0.2.7"],
+    ["the one that a trusted proxy names", "10.0.0.1", "192.0.2.7", "192.0.2.7"],
     ["the same, written as IPv6", "::ffff:10.0.0.1", "::ffff:192.0.2.7", "192.0.2.7"],
     ["the last one that is not a proxy", "10.0.0.1", "198.51.100.1, 192.0.2.7, 10.0.0.2", "192.0.2.7"],
     ["the peer, if it is not trusted", "192.0.2.9", "198.51.100.1", "192.0.2.9"],
@@ -75,7 +77,7 @@ describe("an address", () => {
     ["the peer, if the header is empty", "10.0.0.1", "", "10.0.0.1"],
     ["a proxy, if there are too many", "10.0.0.1", `198.51.100.1${many}`, "10.0.0.2"],
   ] as const)
-    it(`of a client is ${why}`, () => {
+    it(`is read from X-Forwarded-For: ${why}`, () => {
       const headers = { get: (name: string) => (name === "x-forwarded-for" ? forwarded : "for=203.0.113.9") };
       expect(clientAddress({ proxies: trusted, header: "x-forwarded-for" })(peer, headers)).toBe(client);
     });
@@ -99,7 +101,7 @@ describe("an address", () => {
     ["not in the quotes of another parameter", 'for=192.0.2.7;host="a, for=198.51.100.1;b=\\"c"', "192.0.2.7"],
     ["a proxy, if there are too many", `for=198.51.100.1${", for=10.0.0.2".repeat(1000)}`, "10.0.0.2"],
   ] as const)
-    it(`in Forwarded is ${why}`, () => {
+    it(`is read from Forwarded: ${why}`, () => {
       const headers = { get: (name: string) => (name === "forwarded" ? forwarded : "203.0.113.9") };
       expect(clientAddress({ proxies: trusted, header: "forwarded" })("10.0.0.1", headers)).toBe(client);
     });
@@ -138,7 +140,7 @@ describe("a limit of requests", () => {
     return service;
   }
 
-  it("of a token and of an address is in every response, and past it the response is 429 until Retry-After", async () => {
+  it("is in every response, for the token and for the address, and past it the response is 429 until Retry-After", async () => {
     const service = await start({ tokenRequestsPerMinute: "3", addressRequestsPerMinute: "100" });
     const policy = '"token";q=3;w=60, "address";q=100;w=60';
     const began = performance.now();
@@ -193,7 +195,7 @@ describe("a limit of requests", () => {
     expect(lines.length).toBeLessThanOrEqual(106 * Math.ceil(seconds / 10));
   });
 
-  it("of simultaneous files is logged too, and its lines add up", async () => {
+  it("logs the requests that simultaneous files turn away, in lines that add up", async () => {
     const service = await startTestService();
     const stop = new AbortController();
     const never = () =>
@@ -212,7 +214,7 @@ describe("a limit of requests", () => {
     expect(hitsOf(service)).toMatchObject([1, 2].map((requests) => ({ kind: "overload", principal: "first", requests })));
   });
 
-  it("of refused requests turns 401 into 429, and never keeps out a valid token from the same address", async () => {
+  it("turns 401 into 429 after too many refused requests, and never keeps out a valid token from the same address", async () => {
     const service = await start({ refusedRequestsPerMinute: "2" });
     const wrong = { authorization: "Bearer plant_wrong" };
     const began = performance.now();

@@ -29,8 +29,8 @@ function post(length: number, fields = ""): string {
   return `POST / HTTP/1.1\r\nHost: plants\r\n${fields}Content-Length: ${length}\r\n\r\n`;
 }
 
-describe("a connection ends", () => {
-  it("when its response is not read, even if the request body arrives in full", async () => {
+describe("a connection", () => {
+  it("ends when its response is not read, even if the request body arrives in full", async () => {
     const held = hold({ room: 0 });
     held.say(post(10));
     await settle();
@@ -43,7 +43,7 @@ describe("a connection ends", () => {
     { what: "throws", answer: () => fault("bug") },
     { what: "rejects", answer: () => Promise.reject(new Error("bug")) },
   ]) {
-    it(`at once when what answers ${what}, which it must not`, async () => {
+    it(`ends at once and reports a bug when its handler ${what}`, async () => {
       const bugs: unknown[] = [];
       const held = hold({ answer, onBug: (reason) => bugs.push(reason) });
       held.say(GET);
@@ -53,7 +53,7 @@ describe("a connection ends", () => {
     });
   }
 
-  it("when a body stops, however much of it came before", async () => {
+  it("ends when a body stops, however much of it came before", async () => {
     const held = hold({ answer: readAll });
     held.say(post(1_000_000));
     for (let sent = 0; sent < 900_000; sent += 50_000) {
@@ -66,7 +66,7 @@ describe("a connection ends", () => {
     expect(held.isGone()).toBe(true);
   });
 
-  it("when a body does not come, even if the client was slow to read that it may send it", async () => {
+  it("ends when a body does not come, even if the client was slow to read that it may send it", async () => {
     const held = hold({ room: 5, answer: readAll });
     held.say(post(10, "Expect: 100-continue\r\n"));
     await settle();
@@ -76,7 +76,7 @@ describe("a connection ends", () => {
     expect(held.isGone()).toBe(true);
   });
 
-  it("when its first request, or the rest of a later one, does not come for 10 s", () => {
+  it("ends when its first request, or the rest of a later one, does not come for 10 s", () => {
     for (const text of ["", "GET", `${GET}GET`]) {
       const held = hold({ answer: () => OK });
       held.say(text);
@@ -87,7 +87,7 @@ describe("a connection ends", () => {
     }
   });
 
-  it("when its client closes its side in the middle of a head", async () => {
+  it("ends when its client closes its side in the middle of a head", async () => {
     const held = hold();
     held.say(`${GET}GET / HT`);
     held.receiveEnd();
@@ -97,8 +97,8 @@ describe("a connection ends", () => {
   });
 });
 
-describe("a connection goes on", () => {
-  it("between two requests for longer than Envoy keeps one, which is an hour, and not much longer", () => {
+describe("a connection", () => {
+  it("stays open between two requests for longer than Envoy keeps one, which is an hour, and not much longer", () => {
     const held = hold({ answer: () => OK });
     for (let requests = 1; requests <= 2; requests += 1) {
       held.say(GET);
@@ -110,7 +110,7 @@ describe("a connection goes on", () => {
     expect(held.isGone()).toBe(true);
   });
 
-  it("while a body waits for its reader, and not much longer", async () => {
+  it("stays open while a body waits for its reader, and not much longer", async () => {
     const reader = Promise.withResolvers<void>();
     const held = hold({ answer: (request) => reader.promise.then(() => readAll(request)) });
     held.say(post(1_000_000) + "x".repeat(200_000));
@@ -124,7 +124,7 @@ describe("a connection goes on", () => {
     expect(held.isGone()).toBe(true);
   });
 
-  it("when so much of a body was sent ahead that no more was accepted", async () => {
+  it("stays open when so much of a body was sent ahead that no more was accepted", async () => {
     const first = Promise.withResolvers<HttpResponse>();
     const answers = [() => first.promise, readAll];
     const held = hold({ answer: (request) => answers.shift()!(request) });

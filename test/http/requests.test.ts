@@ -26,7 +26,7 @@ describe("JSON", () => {
     return text;
   }
   for (const path of ["/plants/1", "/plants", "/plants/count", "/livez", "/session"])
-    it(`of ${path} ends with a line end for the clients that show it in a terminal, and for no other`, async () => {
+    it(`ends with a line end for clients that show it in a terminal, and for no other: ${path}`, async () => {
       for (const agent of ["curl/8.14.1", "Wget/1.21.3", "HTTPie/3.2.1", "xh/0.24.0"])
         expect(await bodyFor(agent, path)).toMatch(/^[^\n]+\n$/);
       expect(await bodyFor("a-program/1.0", path)).not.toContain("\n");
@@ -52,7 +52,7 @@ describe("a method", () => {
   for (const [path, some] of Map.groupBy(OPERATIONS, (operation) => operation.path)) {
     const own: readonly string[] = some.map(({ method }) => method);
     const allow = [...own, "OPTIONS", ...(own.includes("GET") ? ["HEAD"] : [])].toSorted().join(", ");
-    it(`that ${path} does not have is answered 405, and OPTIONS 204, with Allow: ${allow}, without asking for a token`, async () => {
+    it(`is answered 405 if ${path} does not have it, and OPTIONS 204, with Allow: ${allow}, without asking for a token`, async () => {
       const url = service.url + path.replace("{id}", "1");
       for (const method of methods.filter((one) => !own.includes(one))) {
         const response = await fetch(url, { method });

@@ -139,7 +139,7 @@ describe("a build", () => {
     expect(statSync(folder).mode & 0o777).toBe(0o755);
   });
 
-  it("that was never made is reported at the path of the page, and everything else is served", async () => {
+  it("is reported as missing at the path of the page, and everything else is served", async () => {
     const other = await startTestService({}, { web: join(temporaryFolder(), "none") });
     for (const method of ["GET", "POST", "OPTIONS"]) {
       const response = await fetch(other.url, { method });

@@ -24,7 +24,7 @@ function read(id: number, more = ""): string {
 }
 
 describe("requests on one connection", () => {
-  it("that are pipelined are answered in order, each with its own response", async () => {
+  it("are answered in order when they are pipelined, each with its own response", async () => {
     const ids = Array.from({ length: 50 }, (_, at) => at + 1);
     const text = ids.map((id) => create(id) + read(id)).join("") + read(1, "Connection: close\r\n");
     const { text: answers, isClosed } = await sendRaw(service.url, [text]);
@@ -33,7 +33,7 @@ describe("requests on one connection", () => {
     expect(isClosed).toBe(true);
   });
 
-  it("that are pipelined by thousands let others have their turn", async () => {
+  it("let others have their turn when thousands are pipelined", async () => {
     const count = 20_000;
     const flood = await openSocket(service.url);
     const first = "HTTP/1.1 404 ";
@@ -53,7 +53,7 @@ describe("requests on one connection", () => {
     flood.destroy();
   });
 
-  it("of a client that closes its side after the last one are all answered", async () => {
+  it("are all answered when their client closes its side after the last one", async () => {
     const socket = await openSocket(service.url);
     const answers = receiveAll(socket);
     socket.end(create(505) + read(505));
@@ -120,7 +120,7 @@ describe("connections", () => {
     for (const socket of [...idle, ...newer]) socket.destroy();
   });
 
-  it("that are all busy keep new ones out, and go on", async () => {
+  it("keep new ones out while all are busy, and go on", async () => {
     const head = `POST /plants HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${small.token}\r\nContent-Length: 22\r\n\r\n`;
     const busy = await Promise.all(Array.from({ length: 8 }, () => openSocket(small.url)));
     for (const socket of busy) socket.write(head);

@@ -81,7 +81,7 @@ describe("many changes", () => {
     expect(await texts()).toEqual(before);
   });
 
-  it("of plants that are something else now are conflicts, with the plant as it is, and all others are made", async () => {
+  it("are conflicts where the plant has changed, with the plant as it is, and all others are made", async () => {
     for (const id of [1, 3, 4]) await service.post(`{"id":${id},"name":"Aloe ${id}"}`);
     const { outcomes, ...counts } = await change([
       { id: 1n, from: { name: "Aloe 1" }, to: { name: "Aloe", tag: "x" } },
@@ -105,7 +105,7 @@ describe("many changes", () => {
     ]);
   });
 
-  it("of which several requests want the same plant: exactly one makes each", async () => {
+  it("are each made by exactly one of several requests that want the same plants", async () => {
     const made = creates(300).map((one) => ({ ...one, id: one.id + 10_000n }));
     await change(made);
     const answers = await Promise.all(
@@ -129,7 +129,7 @@ describe("many changes", () => {
     expect(await expectConform(OPERATION, response)).toMatchObject({ outcomes: [{ id: 77, outcome: "conflict" }] });
   });
 
-  it("of the largest plants are made, and conflicts show a million characters of them and no more", async () => {
+  it("are made to the largest plants, and conflicts show a million characters of them and no more", async () => {
     const name = "n".repeat(65_000);
     const large = creates(30, name).map((one) => ({ ...one, id: one.id + 20_000n }));
     for (const one of large) await service.request(`/plants/${one.id}`, { method: "PUT", body: JSON.stringify(one.to) });
@@ -188,7 +188,7 @@ describe("many changes", () => {
       }
     });
 
-  it("that failed are reported beside those that were made", async () => {
+  it("are reported as failed beside those that were made", async () => {
     const data = temporaryFolder();
     const small = await startTestService({ data, queueMax: "1", queueWaitMs: "300" });
     const unlock = await lockWrites({ data });

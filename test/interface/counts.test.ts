@@ -55,7 +55,7 @@ describe("counts", () => {
     expect(found.reduce((sum, { plants }) => sum + plants, 0)).toBeWithin(10_000, 10_002);
   });
 
-  it("of tags end with the one that reaches a million bytes, the most frequent first", async () => {
+  it("list the most frequent tags first, and end with the one that reaches a million bytes", async () => {
     const tags = Array.from({ length: 40 }, (_, at) => String(at).padStart(2, "0") + "é".repeat(31_000));
     const last = "a".repeat(60_000);
     await importLines([...tags, last, last].map((tag, at) => ({ id: 200_000 + at, name: "Giant", tag })));
@@ -71,7 +71,7 @@ describe("counts", () => {
     expect(large(await askUntil(all, (counted) => Bun.deepEquals(large(counted), expected)))).toEqual(expected);
   });
 
-  it("of tags that are equal are in the order of the tags' code points, of all plants and of what is found", async () => {
+  it("sort tags of equal counts by code point, among all plants and among those that are found", async () => {
     const own = await startTestService();
     // In UTF-16 the emoji and 𠮟 come before the letters from U+E000 on, of which a short list then has others.
     const tags = ["", "A", "é", "桜", "桜Ａ", "桜🌸", "﨑", "Ａ", "🌸", "𠮟"];

@@ -64,7 +64,7 @@ async function open({ openFlags }: Engine, bugs: readonly PlantedBug[] = []) {
 }
 
 for (const engine of ENGINES) {
-  describe(`on ${engine.engine} an export`, () => {
+  describe(`an export on ${engine.engine}`, () => {
     it("breaks off when it has lasted too long, says so in the log, and leaves nothing open", async () => {
       const short = await open(engine, SHORT);
       const { database, service } = short;
@@ -75,7 +75,7 @@ for (const engine of ENGINES) {
       if (database !== undefined) await until("No transaction is open", async () => (await countTransactions(database)) === 0);
     });
 
-    it("that no one reads to its end leaves nothing open, nor does one that is only asked about, and neither has failed", async () => {
+    it("leaves nothing open when its reader stops or a client sends only HEAD, and neither counts as failed", async () => {
       const { ask, database, service } = await open(engine);
       for (let count = 0; count < 8; count += 1) {
         const response = await ask("/plants/export");

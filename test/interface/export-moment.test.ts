@@ -7,7 +7,7 @@ const LAST = PLANTS - 1;
 
 // What ends an export that is not read: export-moment.night.ts.
 it.each(ENGINES)(
-  "on $engine an export holds what was true at one moment: all that was answered before, and no change after",
+  "an export on $engine holds what was true at one moment: all that was answered before, and no change after",
   async ({ openFlags }) => {
     const service = await startTestService(await openFlags());
     async function put(id: number, version: string): Promise<void> {

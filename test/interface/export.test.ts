@@ -23,7 +23,7 @@ describe("an export", () => {
     });
   });
 
-  it("of CSV puts quotes around text with space at its ends, which many programs would trim", () => {
+  it("puts quotes around CSV text with space at its ends, which many programs would trim", () => {
     const write = csvWriter({ guardFormulas: false });
     const rows = [
       { id: 1n, name: " Acer", tag: "tree " },
@@ -32,7 +32,7 @@ describe("an export", () => {
     expect(rows.map(write)).toEqual(['1," Acer","tree "\n', "2,Acer palmatum,\n"]);
   });
 
-  it("that cannot begin leaves its place to others", async () => {
+  it("leaves its place to others when it cannot begin", async () => {
     const data = temporaryFolder();
     const own = await startTestService({ data });
     const [database, elsewhere] = [join(data, "plants.db"), join(data, "elsewhere")];
@@ -85,14 +85,14 @@ describe("an export", () => {
     { query: "?untagged=true", lastId: "-9223372036854775808" },
     { query: "?q=a+b", lastId: "1" },
   ]) {
-    it(`with ${query || "no query"} names its last plant before it begins: ${lastId ?? "none"}`, async () => {
+    it(`names its last plant before it begins, with ${query || "no query"}: ${lastId ?? "none"}`, async () => {
       const response = await (await own).request(`/plants/export${query}`);
       expect(response.headers.get("x-last-id")).toBe(lastId);
       await expectConform(EXPORT, response);
     });
   }
 
-  it("names no last plant if the last 20,000 do not match, and has it all the same", async () => {
+  it("names no last plant if the last 20,000 do not match, but has it", async () => {
     const large = await startTestService();
     const plants = ["rare", ...Array.from({ length: 20_000 }, () => "frequent")].map(
       (name, at) => `{"id":${at + 1},"name":"${name}","tag":"x"}\n`,
@@ -106,7 +106,7 @@ describe("an export", () => {
     await large.stop();
   });
 
-  it("of an empty store is empty, or only the first line", async () => {
+  it("is empty if the store is, but for the first line of CSV", async () => {
     const empty = await startTestService();
     expect(await exportAll({ on: empty })).toBe("");
     expect(await exportAll({ on: empty, query: "?format=csv" })).toBe("id,name,tag\n");

@@ -124,7 +124,7 @@ describe("the format of a file", () => {
     expect(sent).toEqual(["text/csv", "text/csv", "text/csv", "application/x-ndjson"]);
   });
 
-  it("of an export is the one that an import finds by its name", async () => {
+  it("follows from the name of the file in an export as in an import", async () => {
     const folder = temporaryFolder();
     const data = ["--data", join(folder, "data")];
     writeFileSync(join(folder, "a.csv"), CSV);

@@ -37,7 +37,7 @@ describe("a body that comes in pieces", () => {
     { name: "NDJSON", read: readNdjson, bytes: ndjson },
     { name: "CSV", read: readCsv, bytes: csv },
   ]) {
-    it(`of ${name} gives the same rows in two pieces wherever it is cut, and in pieces of 1 to 7 bytes`, async () => {
+    it(`gives the same rows of ${name} in two pieces wherever it is cut, and in pieces of 1 to 7 bytes`, async () => {
       const whole = await rowsOf(read, [bytes]);
       expect(whole.map((row) => "refusal" in row)).toEqual(
         name === "NDJSON" ? [false, false, true, true, false] : [false, true, true, false],
@@ -50,7 +50,7 @@ describe("a body that comes in pieces", () => {
   }
 
   for (const isBigEndian of [false, true]) {
-    it(`of UTF-16${isBigEndian ? " in the other order" : ""} gives the same rows wherever it is cut`, async () => {
+    it(`gives the same rows of UTF-16${isBigEndian ? " in the other order" : ""} wherever it is cut`, async () => {
       const bytes = Buffer.from("\ufeffid,name\n1,é🌿\n2,\ud83c\n3,銀🌿", "utf16le");
       if (isBigEndian) bytes.swap16();
       const whole = await rowsOf(readCsv, [bytes]);

@@ -60,7 +60,7 @@ describe("an import of CSV", () => {
   for (const [why, header, rows, unused] of [
     ["an unknown column", "tag,extra,name,id", "x,1,a,1\n,2,b,2\n", ["extra"]],
     ["several, by name or position", " Location ,id,name,,tag,Höhe", ",1,a,,x,\n", ["Location", "column 4", "Höhe"]],
-    ["a name that is there twice", "id,name,name,ID,tag", "1,a,b,2,x\n", ["name", "ID"]],
+    ["a duplicated name", "id,name,name,ID,tag", "1,a,b,2,x\n", ["name", "ID"]],
     ["no common name that was used or is empty", DWC, "1,a,\n2,,b\n", []],
     ["common names that were not used", DWC, "1,a,c\n2,b,d\n", ["vernacularName"]],
     ["the beginning of a long name", `id,name,${"é".repeat(200)}`, "1,a,\n", ["é".repeat(100)]],

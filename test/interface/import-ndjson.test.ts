@@ -9,7 +9,7 @@ afterAll(() => service.stop());
 const { post, importAll, storedFrom } = openTransfers(service);
 
 describe("an import of NDJSON", () => {
-  it("of nothing reads nothing", async () => {
+  it("reads nothing from empty lines", async () => {
     for (const body of ["\n", "\r\n\n \n\t\n"]) expect(await importAll(body)).toEqual(clean({}));
   });
 
@@ -79,7 +79,7 @@ describe("an import of NDJSON", () => {
     });
   }
 
-  it("without a body is refused, in both formats", async () => {
+  it("is refused without a body, and so is one of CSV", async () => {
     const { origin, port } = new URL(service.url);
     for (const type of ["application/x-ndjson", "text/csv"]) {
       const response = await post("", { type });

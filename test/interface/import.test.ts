@@ -38,7 +38,7 @@ describe("an import", () => {
     await own.stop();
   });
 
-  it("with onConflict=replace keeps the last line of each id", async () => {
+  it("keeps the last line of each id with onConflict=replace", async () => {
     const own = await startTestService();
     await own.post('{"id":1,"name":"there","tag":"x"}');
     const body =

@@ -67,7 +67,7 @@ describe("GET /plants", () => {
     { after: "9007199254740992", first: 10, why: "an id past 2^53 is exact" },
     { after: MAX, first: 12, why: "nothing comes after the largest id" },
   ]) {
-    it(`with after=${after}: ${why}`, async () => {
+    it(`answers the plants after ${after}: ${why}`, async () => {
       const response = await list(`?after=${after}`);
       expect(idsIn(await response.text())).toEqual(ids.slice(first));
       expect(response.headers.get("link")).toBeNull();

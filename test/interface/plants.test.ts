@@ -95,7 +95,7 @@ describe("a body", () => {
     { body: '{"__proto__":{"id":1,"name":"x"}}', code: "invalid_body", why: "with its fields in __proto__" },
     { body: '{"id":1,"name":"\\ud800"}', code: "invalid_unicode", why: "with a lone surrogate in the name" },
   ] as const) {
-    it(`${why} is refused as ${code}`, async () => {
+    it(`is refused as ${code} ${why}`, async () => {
       await expectRefused(await service.post(body), code);
     });
   }
@@ -105,7 +105,7 @@ describe("a body", () => {
     { bytes: [0xed, 0xa0, 0x80], why: "an encoded surrogate" },
     { bytes: [0xf0, 0x9f, 0x8c], why: "a character cut short" },
   ]) {
-    it(`with ${why} is refused as invalid_unicode`, async () => {
+    it(`is refused as invalid_unicode with ${why}`, async () => {
       const body = Buffer.concat([Buffer.from('{"id":1,"name":"'), Buffer.from(bytes), Buffer.from('"}')]);
       await expectRefused(await service.post(body), "invalid_unicode");
     });
@@ -131,7 +131,7 @@ describe("a body", () => {
     { body: '{"id":27,"name":"open","x":{"a":1,"a":2},"y":1e999,"z":"\\ud800"}', name: "open", why: "with unknown fields" },
     { body: '{"id":28,"name":"proto","__proto__":null,"constructor":1}', name: "proto", why: "with keys that objects inherit" },
   ]) {
-    it(`${why} is accepted and only its own fields come back`, async () => {
+    it(`is accepted ${why}, and only its own fields come back`, async () => {
       const response = await service.post(body);
       expect(await response.json()).toEqual({ name });
       expect(response.status).toBe(200);
@@ -142,7 +142,7 @@ describe("a body", () => {
 describe("the size of a body", () => {
   const ofSize = (bytes: number) => `{"id":30,"name":"${"x".repeat(bytes - 19)}"}`;
 
-  it("of 65,536 bytes is accepted, and of one more refused", async () => {
+  it("is accepted up to 65,536 bytes, and refused with one more", async () => {
     expect((await service.post(ofSize(65_536))).status).toBe(200);
     await expectRefused(await service.post(ofSize(65_537)), "body_too_large");
   });

@@ -107,7 +107,7 @@ describe("a compressed export", () => {
   });
 
   for (const coding of ["gzip", "zstd"] as const) {
-    it(`in ${coding} breaks off with the error of its source, and ends a source that is read no further`, async () => {
+    it(`breaks off in ${coding} with the error of its source, and ends a source that is read no further`, async () => {
       let isEnded = false;
       async function* texts(count: number): AsyncGenerator<string, void, void> {
         try {
@@ -127,7 +127,7 @@ describe("a compressed export", () => {
 
 describe("an ETag", () => {
   for (const path of LISTS) {
-    it(`of ${path} is weak and the same in each coding, and answers 304 without a body`, async () => {
+    it(`is weak for ${path}, the same in each coding, and answers 304 without a body`, async () => {
       const answers = await Promise.all(["identity", "gzip", "zstd"].map((coding) => ask(path, { "accept-encoding": coding })));
       const [etag, ...others] = answers.map(({ headers }) => headers.get("etag")!);
       expect(etag).toMatch(/^W\/"[\w-]{22}\+?"$/);
@@ -147,7 +147,7 @@ describe("an ETag", () => {
     });
   }
 
-  it("of a page changes with a plant in it, and when the first plant after it appears", async () => {
+  it("changes with a plant of its page, and when the first plant after the page appears", async () => {
     const path = "/plants?limit=3&after=2996";
     const first = await ask(path);
     const etag = first.headers.get("etag")!;
@@ -164,7 +164,7 @@ describe("an ETag", () => {
   });
 
   for (const path of CONTRACTS) {
-    it(`of ${path} is strong, different in each coding, and answers 304 in that coding`, async () => {
+    it(`is strong for ${path}, different in each coding, and answers 304 in that coding`, async () => {
       const [plain, packed] = await Promise.all([ask(path), ask(path, { "accept-encoding": "gzip" })]);
       const [etag, other] = [plain, packed].map(({ headers }) => headers.get("etag")!);
       expect(etag).toMatch(/^"[\w-]{22}"$/);

@@ -57,7 +57,7 @@ describe(`sorted lists`, () => {
     expect(links).toEqual([expect.stringMatching(/^<\?limit=2&sort=name&cursor=[\w-]+&q=apf>; rel="next"$/)]);
   });
 
-  it("by falling id begin below an id, whichever the greatest and the least are", async () => {
+  it("begin below an id when ids fall, even below the greatest, and are empty below the least", async () => {
     const { request } = await started;
     const [least, greatest] = [-(2n ** 63n), 2n ** 63n - 1n];
     for (const id of [least, greatest]) {

@@ -149,7 +149,7 @@ describe("the address of the metrics", () => {
     expect(await plain.text()).not.toContain("# EOF");
   });
 
-  it("that another program has is refused with the name of its setting", async () => {
+  it("is refused with the name of its setting if another program has it", async () => {
     const taken = new URL(service.metricsUrl!).host;
     expect(String(await rejectionOf(startTestService({ metrics: taken })))).toContain("choose another port with --metrics");
   });

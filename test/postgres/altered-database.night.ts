@@ -206,7 +206,7 @@ describe("a plant that the database refuses", () => {
     expect(service.logged.filter((line) => line.includes("store_trouble"))).toEqual([]);
   });
 
-  it("with a code that asks for another try gets 503, which invites one", async () => {
+  it("gets 503, which invites another try, if the code of the refusal asks for one", async () => {
     expect((await service.post('{"id":1005,"name":"busy"}')).status).toBe(503);
     expect((await service.request("/plants/1005")).status).toBe(404);
   });

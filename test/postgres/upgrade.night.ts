@@ -131,7 +131,7 @@ async function startReader({ url }: Database): Promise<Client> {
 
 describe("an upgrade", () => {
   for (const steps of FROM) {
-    it(`from ${steps} steps of the schema finds every plant, and those that were written meanwhile`, async () => {
+    it(`finds every plant of a schema with ${steps} steps, and those that were written meanwhile`, async () => {
       const database = await makeDatabase(steps, FEW);
       const writer = steps > 0 ? await startWriter(database) : undefined;
       const { started, data } = serve(database);
@@ -181,7 +181,7 @@ describe("an upgrade", () => {
     expect(await describeSchema(database)).toEqual(NEWEST);
   });
 
-  it("that is killed while it builds an index is completed by whoever comes next", async () => {
+  it("is completed by the services that start next if it is killed while it builds an index", async () => {
     const database = await makeDatabase(1, FEW);
     const reader = await startReader(database);
     const cut = serve(database);
@@ -214,7 +214,7 @@ describe("replicas of the version before", () => {
       await database.query(`INSERT INTO plants (id, name, words) VALUES (1, 'c', 'c'), (${PLANT_ID_MIN}, 'a', 'a')`);
       await until("They have their places", async () => (await names()).join("") === "abcd");
       await database.query("UPDATE plants SET name = 'e', words = 'e' WHERE name = 'a'");
-      // Whoever meets it at its old place has it moved.
+      // The list that meets it at its old place has it moved.
       expect((await names()).toSorted().join("")).toBe("bcde");
       await until("It has moved", async () => (await names()).join("") === "bcde");
       expect((await Array.fromAsync(client.list({ sort: "newest" }))).map(({ name }) => name)).toEqual(["c", "e", "d", "b"]);

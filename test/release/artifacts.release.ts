@@ -62,7 +62,7 @@ describe("a release", () => {
     expect(() => makeReleaseIn(copy)).toThrow(/bun-\S+ is not the one of the lockfile: it is sha512-/);
   });
 
-  it("that is refused says why in a line", () => {
+  it("says in one line why it is refused", () => {
     const { status, stderr } = spawnSync(process.execPath, ["deploy/release/main.ts", "amiga"], { cwd: PROJECT, encoding: "utf8" });
     expect([status, stderr]).toEqual([1, expect.stringMatching(/^release: There is no platform amiga: take linux-x64, .*\n$/)]);
   });

@@ -18,7 +18,7 @@ const PLANTS = inForm(10_000, 1_000_000);
 describe("a drill", () => {
   for (const engine of ENGINES) {
     const other = ENGINES.find((one) => one !== engine)!;
-    it(`on ${engine.engine}: the store is lost under load, and comes back from a backup on both engines with all that was answered before it`, async () => {
+    it(`loses a store on ${engine.engine} under load, and a backup brings back all that was answered before it, on both engines`, async () => {
       const { place, service, tokens } = await openGarden(engine, PLANTS);
       const flood = startFlood({ url: service.url, token: tokens.admin, firstId: BigInt(PLANTS + 1), clients: 4 });
       while (flood.count() < 100) await Bun.sleep(5);

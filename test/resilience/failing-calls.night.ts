@@ -253,11 +253,11 @@ function* chooseCalls(count: number, runs: number): Generator<number, void, void
   for (let part = 0; part < runs; part += 1) yield 1 + Math.trunc(((part + random()) * count * 0.8) / runs);
 }
 
-describe("whichever call fails, the service goes on, or ends with 1 and says why, and loses nothing that was answered 200", () => {
+describe("a service with a failing call", () => {
   for (const [what, files, fault, runs] of FAULTS) {
     const { call, error, isLasting } = fault;
     const title = `${what}: ${call} ${error}, ${isLasting ? "from then on" : "once"}`;
-    it(`on the files of ${title}`, async () => {
+    it(`goes on, or ends with 1 and says why, and loses nothing that was answered 200, on the files of ${title}`, async () => {
       const count = await countCalls(call, files);
       const ends: string[] = [];
       for (const n of chooseCalls(count, runs)) {
@@ -274,7 +274,7 @@ describe("whichever call fails, the service goes on, or ends with 1 and says why
   }
 
   // What a start finds after a clean stop: the WAL must get a new name.
-  it("if no sync of the folder succeeds, the next start ends with 1 and says why", async () => {
+  it("ends its next start with 1 and says why if no sync of the folder succeeds", async () => {
     const scene = new Scene(["."]);
     const before = await startService({ data: scene.data });
     await before.end("SIGTERM");

@@ -143,19 +143,19 @@ async function startFailing(error: "ENOSPC" | "EIO", first: number): Promise<Sce
   return { service: await startTraced({ data, inject, flags: PATIENT }) };
 }
 
-describe("creates are answered 503 with Retry-After, /readyz 503 and /livez 200, until it recovers by itself, without a lost plant", () => {
+describe("a service that cannot write", () => {
   for (const { why, error, first, refusal } of [
-    { why: "with 50302 when the disk fills up within a page", error: "ENOSPC", first: 162, refusal: "50302, Retry-After: 1" },
-    { why: "with 50301 when the disk refuses to write", error: "EIO", first: 161, refusal: "50301, Retry-After: 1" },
+    { why: "answers creates 50302 when the disk fills up within a page", error: "ENOSPC", first: 162, refusal: "50302, Retry-After: 1" },
+    { why: "answers creates 50301 when the disk refuses to write", error: "EIO", first: 161, refusal: "50301, Retry-After: 1" },
   ] as const) {
-    needs("strace").it(why, async () => {
+    needs("strace").it(`${why}, is live but not ready until it recovers by itself, and loses no plant`, async () => {
       await expectHealing(await startFailing(error, first), refusal);
     });
   }
 
   for (const kind of DISK_KINDS) {
     mayMount(kind).it(
-      `with 50302 when a real file system is full, ${kind}; reads go on, and it recovers within a second of space coming back`,
+      `answers creates 50302 when a real file system is full, ${kind}; reads go on, and it recovers within a second of space coming back`,
       async () => {
         const { folder, fill, free } = mountDisk(kind);
         const service = await startService({ data: folder, flags: PATIENT });

@@ -69,9 +69,9 @@ type Killable = ReturnType<typeof startCommand>;
 /** The files of an unfinished one. */
 const partsOf = (file: string) => readdirSync(dirname(file)).filter((name) => name.endsWith(".part"));
 
-describe("kill -9 while it writes its file", () => {
+describe("kill -9 of a command", () => {
   for (const { what, run, isWhole } of WRITERS)
-    it(`of ${what}, ${KILLS} times, never leaves a part, the next removes what it left, and the service creates plants as before`, async () => {
+    it(`leaves ${what} whole or absent, ${KILLS} times, the next command removes the parts, and the service creates plants as before`, async () => {
       const flooded = await openFlooded();
       const fresh = join(temporaryFolder(), "fresh");
       await run(flooded, fresh).killAfter(100 + random() * 50);

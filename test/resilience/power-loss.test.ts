@@ -100,7 +100,7 @@ async function judge({ root, journal, answers, disk }: Recorded) {
 
 needs("strace").describe("a power cut", () => {
   for (let round = 1; round <= ROUNDS; round += 1) {
-    it(`at any of ${IMAGES} moments of a run under load leaves a sound store with every plant as answered, round ${round} of ${ROUNDS}`, async () => {
+    it(`leaves a sound store with every plant as answered at any of ${IMAGES} moments of a run under load, round ${round} of ${ROUNDS}`, async () => {
       const run = await record();
       expect(run.statuses).toEqual(new Set([200, 204]));
       expect(run.journal.made()).toBeGreaterThanOrEqual(ANSWERED_MIN);

@@ -107,7 +107,7 @@ describe("a flood of tokens that were never issued", () => {
    */
   const GROWTH_MEGABYTES_MAX = 100;
 
-  it(`of ${PER_SECOND} a second causes the others no error and at most doubles their p99, with bounded memory`, async () => {
+  it(`causes the others no error and at most doubles their p99, with bounded memory, at ${PER_SECOND} a second`, async () => {
     const service = await startService({ flags: PATIENT });
     const statuses = new Set<string>();
     const memory: number[] = [];

@@ -5,9 +5,9 @@ import { plantBugs } from "../support/plant-bugs.ts";
 import { startProcess } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-describe("the source still has what the bench edits", () => {
+describe("the source", () => {
   for (const [step, edits] of Object.entries(WITHOUT)) {
-    it(`to leave out ${step}`, () => {
+    it(`still has what the bench edits to leave out ${step}`, () => {
       expect(plantBugs(edits)).toBeString();
     });
   }

@@ -92,8 +92,8 @@ function check(folder: string, ...words: string[]) {
   return runCheck(["--data", folder, ...words]);
 }
 
-describe("plant-store check says that a store is sound", () => {
-  it("after a stop, and changes no byte and makes no file", async () => {
+describe("plant-store check of a sound store", () => {
+  it("finds nothing wrong after a stop, and changes no byte and makes no file", async () => {
     const folder = copyStore(whole);
     const before = bytesOf(folder);
     const { status, stdout, stderr } = await check(folder);
@@ -103,7 +103,7 @@ describe("plant-store check says that a store is sound", () => {
     expect(bytesOf(folder)).toEqual(before);
   });
 
-  it("after a kill, with all of it in the WAL, and while its index is behind or not there yet", async () => {
+  it("finds nothing wrong after a kill, with all of it in the WAL, and while its index is behind or not there yet", async () => {
     const killed = await makeKilled();
     expect(statesOf(killed)).toEqual([]);
     expect(readdirSync(killed)).toContain("plants.db-wal");
@@ -121,7 +121,7 @@ describe("plant-store check says that a store is sound", () => {
     expect(statesOf(killed)).toEqual(["search note"]);
   });
 
-  it("while a service fills it as fast as it can, and imports", async () => {
+  it("finds nothing wrong while a service fills it as fast as it can, and imports", async () => {
     const data = temporaryFolder();
     const service = await startProcess({ data });
     const flood = startFlood({ url: service.url, token: await readToken(data), firstId: 1n, clients: 4 });
@@ -138,7 +138,7 @@ describe("plant-store check says that a store is sound", () => {
     expect(statesOf(data)).toEqual([]);
   });
 
-  mayMount("tmpfs").it("on a read-only disk", async () => {
+  mayMount("tmpfs").it("finds nothing wrong on a read-only disk", async () => {
     const { folder } = mountDisk("tmpfs");
     const small = await makeStore(50);
     for (const name of readdirSync(small)) copyFileSync(join(small, name), join(folder, name));
@@ -147,7 +147,7 @@ describe("plant-store check says that a store is sound", () => {
   });
   afterAll(unmountDisks);
 
-  needsOtherUser().it("to another user who may read it, and refuses one who may not in words", async () => {
+  needsOtherUser().it("finds nothing wrong for another user who may read it, and refuses one who may not, with a message", async () => {
     const folder = copyStore(whole);
     allowOthers(folder);
     chmodSync(folder, 0o700);
@@ -431,21 +431,21 @@ describe("random damage", () => {
   }
   const damage = (bytes: Buffer) => void pick(random, [flip, flip, zero, scramble])(bytes);
 
-  it("of the database is found, or has changed nothing that can be known", () => {
+  it("is found in the database, or has changed nothing that can be known", () => {
     for (let round = 0; round < 40; round += 1) {
       const folder = overwrite("plants.db", damage);
       if (statesOf(folder).length === 0) expect({ seed, round, contents: contentsOf(folder) }).toEqual({ seed, round, contents });
     }
   });
 
-  it("of the search index is never taken for damage of the plants", () => {
+  it("is never taken for damage of the plants when it is in the search index", () => {
     for (let round = 0; round < 20; round += 1) {
       const faults = faultsOf(overwrite(SEARCH, damage));
       expect(faults.every(({ part, state }) => part === "search" && state !== "damaged")).toBe(true);
     }
   });
 
-  it("of the WAL of a killed store is found, or has lost at most the last commit", async () => {
+  it("is found in the WAL of a killed store, or has lost at most the last commit", async () => {
     const folder = temporaryFolder();
     const store = await openServed(folder);
     for (let commit = 0; commit < 10; commit += 1) await fill(store, commit * 100, 100);

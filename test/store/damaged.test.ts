@@ -90,7 +90,7 @@ describe("a damaged CSV file", () => {
     );
   });
 
-  it("with a quote added or removed anywhere accounts for every line: each begins a row, or is part of an accepted plant", async () => {
+  it("accounts for every line with a quote added or removed anywhere: each begins a row, or is part of an accepted plant", async () => {
     await fc.assert(
       fc.asyncProperty(file, fc.nat(), fc.constantFrom("", '"', '""', "\n", ","), async ({ text }, place, put) => {
         const body = "id,name,tag\n".length;

@@ -164,7 +164,7 @@ describe("the group commit", () => {
   });
 
   it.each(["draining", "store_unavailable"] as const)(
-    "on close refuses what waits with %s, and ends after the running commits",
+    "refuses what waits with %s when it closes, and ends after the running commits",
     async (code) => {
       const { group, untilRunning, endCommit } = groupCommit({ inFlightMax: 2 });
       const running: Promise<unknown>[] = [];

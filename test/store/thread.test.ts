@@ -147,7 +147,7 @@ for (const how of ["create", "import"] as const)
   });
 
 describe("a step of the index", () => {
-  it("that fails leaves nothing behind: the same name is found by its beginning once it is indexed", () => {
+  it("leaves nothing behind when it fails: the same name is found by its beginning once it is indexed", () => {
     const index = new WordIndex(join(temporaryFolder(), "plants.db.search"));
     opened.push(index);
     const ginkgo = { id: 7n, name: "Ginkgo", tag: null, added: null };

@@ -24,7 +24,7 @@ const NAMES = [
 
 /** What every store promises of lists by name and by newest. `open` opens a new store at first, then the same one. */
 export function testOrders(engine: string, { open }: { open: () => Promise<Store> }): void {
-  describe(`${engine} lists plants in order`, () => {
+  describe(`a sorted list on ${engine}`, () => {
     let store: Store;
     beforeAll(async () => {
       store = await open();
@@ -63,7 +63,7 @@ export function testOrders(engine: string, { open }: { open: () => Promise<Store
     const newestFirst = named.map(({ id }) => id);
     const byName = named.toSorted((left, right) => compare(nameKey(left.name), nameKey(right.name)) || compare(left.id, right.id));
 
-    it("by name, whatever the size of a page, and by id where names are equal, also after reopening", async () => {
+    it("is by name, whatever the size of a page, and by id where names are equal, also after reopening", async () => {
       for (const plant of named.toReversed()) await store.plants.create(plant);
       for (const limit of [1, 2, 7, 1000]) {
         expect((await read({ order: "name", limit })).plants).toEqual(byName);
@@ -73,7 +73,7 @@ export function testOrders(engine: string, { open }: { open: () => Promise<Store
       expect((await read({ order: "name", limit: 10 })).plants).toEqual(byName);
     });
 
-    it("by name with a tag, with words, and with both", async () => {
+    it("is by name with a tag, with words, and with both", async () => {
       const odd = byName.filter(({ tag }) => tag === "odd");
       const found = byName.filter(({ name }) => tokenize(name).some((word) => word.startsWith("e")));
       expect(found.length).toBeGreaterThan(3);
@@ -87,7 +87,7 @@ export function testOrders(engine: string, { open }: { open: () => Promise<Store
       }
     });
 
-    it("by newest, a changed plant at its old place, one that was created again first, also after reopening", async () => {
+    it("is by newest, with a changed plant at its old place and one that was created again first, also after reopening", async () => {
       const [first, second] = [named[5]!, named[8]!];
       await store.plants.compareAndSwap({ from: first, to: { ...first, name: "renamed" } });
       await store.plants.import([{ ...first, name: "replaced" }], REPLACE);

@@ -56,28 +56,31 @@ describe("a data folder that others may read or write", () => {
   });
 });
 
-describe("a data folder on a file system", () => {
+describe("a data folder", () => {
   const MEMORY = "/dev/shm";
   const isMemoryThere = existsSync(MEMORY) && statfsSync(MEMORY).type === 0x01021994;
 
-  needsThat("a file system in memory at /dev/shm", isMemoryThere).it("in memory is reported at start, with what to do", async () => {
-    const data = mkdtempSync(join(MEMORY, "plant-store-test-"));
-    try {
-      expect(await toldOf(data, "data_at_risk")).toMatchObject({
-        level: "warn",
-        path: data,
-        fileSystem: "tmpfs",
-        todo: expect.stringContaining("choose a folder on a disk with --data"),
-      });
-    } finally {
-      rmSync(data, { recursive: true });
-    }
-  });
+  needsThat("a file system in memory at /dev/shm", isMemoryThere).it(
+    "is reported at start if it is in memory, with what to do",
+    async () => {
+      const data = mkdtempSync(join(MEMORY, "plant-store-test-"));
+      try {
+        expect(await toldOf(data, "data_at_risk")).toMatchObject({
+          level: "warn",
+          path: data,
+          fileSystem: "tmpfs",
+          todo: expect.stringContaining("choose a folder on a disk with --data"),
+        });
+      } finally {
+        rmSync(data, { recursive: true });
+      }
+    },
+  );
 
   /** ext4, XFS and Btrfs. */
   const isDisk = [0xef53, 0x58465342, 0x9123683e].includes(statfsSync(temporaryFolder()).type >>> 0);
 
-  needsThat("temporary files on ext4, XFS or Btrfs", isDisk).it("of a disk is not reported", async () => {
+  needsThat("temporary files on ext4, XFS or Btrfs", isDisk).it("is not reported at start if it is on a disk", async () => {
     expect(await toldOf(join(temporaryFolder(), "data"), "data_at_risk")).toBeUndefined();
   });
 });

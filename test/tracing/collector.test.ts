@@ -107,7 +107,7 @@ describe("a collector", () => {
     expect([method, headers.get("content-type"), headers.get("api-key")]).toEqual(["POST", "application/json", "key"]);
   });
 
-  it("that answers 429 gets the same spans again, as late as it says, and nothing before", async () => {
+  it("gets the same spans again after it answers 429, as late as it says, and nothing before", async () => {
     const times: number[] = [];
     const { collector, sender } = openBoth((_request, at) => {
       times.push(performance.now());
@@ -123,7 +123,7 @@ describe("a collector", () => {
   });
 
   for (const status of [400, 413, 301, 500])
-    it(`that answers ${status} never gets the same spans again`, async () => {
+    it(`never gets the same spans again after it answers ${status}`, async () => {
       const { collector, sender } = openBoth(() => new Response(null, { status, headers: { location: "http://elsewhere/" } }));
       sender.add(1);
       await sender.stop();
@@ -139,7 +139,7 @@ describe("a collector", () => {
     ["says nothing", "", 0],
     ["answers what breaks off", partialSuccess(300, "full").slice(0, 30), 0],
   ] as const)
-    it(`that ${why} has ${failed} of 512 spans counted as failed`, async () => {
+    it(`has ${failed} of 512 spans counted as failed when it ${why}`, async () => {
       const { collector, sender } = openBoth(() => new Response(body));
       sender.add(512);
       await sender.stop();
@@ -147,7 +147,7 @@ describe("a collector", () => {
       expect(collector.requests.length).toBe(1);
     });
 
-  it("that is away is reported in the log once, in words", async () => {
+  it("is reported in the log once, in words, when it is away", async () => {
     const sender = openSender(`http://127.0.0.1:${await findFreePort()}`);
     sender.add(2000);
     await until("the log says so", () => sender.events().length > 0);
@@ -157,7 +157,7 @@ describe("a collector", () => {
     expect(await sender.counts()).toEqual({ sent: 0, dropped: 0, failed: 2000, waiting: 0 });
   });
 
-  it("that never ends its answer is not read any further", async () => {
+  it("is not read any further when it never ends its answer", async () => {
     let isCancelled = false;
     const endless = new ReadableStream({
       pull: (controller) => controller.enqueue(new Uint8Array(65_536)),

@@ -15,8 +15,8 @@ if (data !== undefined) {
 }
 
 /**
- * What engines mount, and a /tmp that holds the folder of the data: that has the same path inside, so that whoever started
- * it finds what it names. Nothing else can be written there, as the image has no /tmp.
+ * What engines mount, and a /tmp that holds the folder of the data: that has the same path inside, so that the test finds
+ * what the service names. Nothing else can be written there, as the image has no /tmp.
  */
 const mounts = [
   { destination: "/proc", type: "proc", source: "proc" },

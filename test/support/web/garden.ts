@@ -30,7 +30,7 @@ export function toGarden(running: () => TestService) {
     async remove(id: bigint | number): Promise<void> {
       expect((await running().request(`/plants/${id}`, { method: "DELETE" })).status).toBe(204);
     },
-    async makeToken(scopes: readonly string[], days?: number, name = "somebody") {
+    async makeToken(scopes: readonly string[], days?: number, name = "someone") {
       const init = { method: "POST", body: JSON.stringify({ name, scopes, days }), headers: json };
       return (await running().request("/tokens", init)).json() as Promise<Schemas["CreatedToken"]>;
     },

@@ -226,7 +226,7 @@ export class Visit {
       return tagName === "INPUT" ? tagName : id === "plants" ? tagName + "#" + id : tagName + " " + (ariaLabel || title || textContent);
     })()`);
 
-  /** Requests of these addresses fail from now on, with this status or as if nobody were there, until it is undone. */
+  /** Requests of these addresses fail from now on, with this status or without an answer, until it is undone. */
   readonly fail = async (url: RegExp | string, status?: number): Promise<() => Promise<void>> => {
     await this.page.route(url, (route) => (status === undefined ? route.abort() : route.fulfill({ status })));
     return () => this.page.unroute(url);
