@@ -22,9 +22,9 @@ const PROGRAMS = [
   { path: "docs/tutorial/first-thousand-plants.md", output: "found Ginkgo biloba\nlisted 9223372036854775807 Ginkgo biloba\n" },
 ];
 
-describe("the program of", () => {
+describe("a program in a document", () => {
   for (const [at, { path, output }] of [...PROGRAMS, ...PROGRAMS].entries()) {
-    it(`${path} runs exactly as written, and prints what it created, ${at < PROGRAMS.length ? "before" : "after"} those of the other documents`, async () => {
+    it(`runs exactly as written in ${path}, and prints what it created, ${at < PROGRAMS.length ? "before" : "after"} those of the other documents`, async () => {
       const [, program = ""] = /```ts\n(.*?)```/s.exec(read(path)) ?? [];
       expect(await run(program)).toBe(output);
     });

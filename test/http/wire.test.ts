@@ -94,7 +94,7 @@ describe("a client that is refused while it sends", () => {
 });
 
 describe("connections", () => {
-  it("beyond the limit push out the one that has waited longest, which is logged once", async () => {
+  it("push out the one that has waited longest when there are too many, which is logged once", async () => {
     const ask = "GET /livez HTTP/1.1\r\nHost: plants\r\n\r\n";
     const idle: Socket[] = [];
     const gone: number[] = [];

@@ -35,14 +35,14 @@ it("what was answered is in every read that begins later, beside a large import 
   expect(cells).toBeGreaterThan(500);
 });
 
-describe.each(ENGINES)("on $engine", ({ openFlags }) => {
-  it("what was answered is in every read that begins later, also of many plants", async () => {
+describe.each(ENGINES)("the catalogue on $engine", ({ openFlags }) => {
+  it("has what was answered in every read that begins later, also of many plants", async () => {
     const service = await startTestService(await openFlags());
     expect((await findStale(service.request)).stale).toEqual([]);
     await service.stop();
   });
 
-  it("a plant that imports replace again and again is in each list that it matches, once", async () => {
+  it("has a plant that imports replace again and again once in each list that it matches", async () => {
     const service = await startTestService(await openFlags());
     const wanted = Array.from({ length: 300 }, (_, id) => id);
     async function replace(round: number): Promise<void> {

@@ -81,13 +81,13 @@ describe("a command goes on to the next server of its address, past", () => {
   }
 });
 
-describe("a command does not wait for the database", () => {
+describe("a command without its database", () => {
   for (const words of [
     ["token", "list"],
     ["export", "-"],
     ["import", join(PROJECT, "package.json")],
   ]) {
-    it(`but says at once that no server is there: ${words.slice(0, 2).join(" ").replace(PROJECT, "")}`, async () => {
+    it(`says at once that no server is there: ${words.slice(0, 2).join(" ").replace(PROJECT, "")}`, async () => {
       const clock = startPatientClock();
       const { status, stdout, stderr } = await run(words, gone.url());
       expect([status, stdout]).toEqual([1, ""]);

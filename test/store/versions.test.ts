@@ -65,7 +65,7 @@ await (await startTestService({ data: empty })).stop();
 
 describe("a store on SQLite that a version before has left", () => {
   it.concurrent.each(RELEASED.map((_, at) => at + 1))(
-    "with %d steps of the tables is served whole, and is like a new one",
+    "is served whole with %d steps of its tables, and is like a new one",
     async (version) => {
       const data = temporaryFolder();
       const secrets = makeStore(data, version);
