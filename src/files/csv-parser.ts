@@ -37,6 +37,8 @@ export class CsvParser {
   #size = 0;
   #line = 1;
   #rowLine = 1;
+  /** The character where reading stopped: each is taken from the text once. */
+  #char = 0;
   #isAfterCr = false;
   /**
    * The newline that ended the first line of the open row, as an index into the current piece. 0 if an earlier piece had
@@ -96,15 +98,17 @@ export class CsvParser {
     return "";
   }
 
-  /** The next character that may end the text of a cell, which most don't. */
+  /** Goes on to the next character that may end the text of a cell, which most don't. Outside of a text that is the first one. */
   #skipText(text: string, start: number): number {
-    if (this.#state !== "plain" && this.#state !== "quoted") return start;
+    const isText = this.#state === "plain" || this.#state === "quoted";
     const delimiter = this.#state === "plain" ? this.#delimiter : QUOTE;
+    let char = 0;
     let at = start;
     for (; at < text.length; at += 1) {
-      const char = text.charCodeAt(at);
-      if (char === QUOTE || char === delimiter || char === LF || char === CR) break;
+      char = text.charCodeAt(at);
+      if (!isText || char === QUOTE || char === delimiter || char === LF || char === CR) break;
     }
+    this.#char = char;
     if (at > start) this.#isAfterCr = false;
     return at;
   }
@@ -117,7 +121,7 @@ export class CsvParser {
   }
 
   #readChar(text: string, at: number): Fault | undefined {
-    const char = text.charCodeAt(at);
+    const char = this.#char;
     const isSecondHalf = this.#isAfterCr && char === LF;
     this.#isAfterCr = char === CR;
     if (this.#state === "quoted") return this.#readQuoted(text, at, isSecondHalf);
@@ -145,7 +149,7 @@ export class CsvParser {
   }
 
   #readQuoted(text: string, at: number, isSecondHalf: boolean): Fault | undefined {
-    const char = text.charCodeAt(at);
+    const char = this.#char;
     if (char === QUOTE) {
       this.#keepTo(text, at);
       this.#state = "closed";
