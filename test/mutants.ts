@@ -723,8 +723,8 @@ export const MUTANTS: readonly Mutant[] = [
     test: "resilience/clock-jumps.night.ts",
     name: "that is revoked after",
     file: "src/auth/authenticate.ts",
-    from: "Math.abs(time - known.at) < freshMs",
-    to: "time - known.at < freshMs",
+    from: "Math.abs(time - known.at) < FRESH_MS",
+    to: "time - known.at < FRESH_MS",
   },
   {
     // The expiry of tokens uses a clock that starts with the service and cannot be set.

@@ -53,12 +53,6 @@ type ServiceAppOptions = Readonly<{
   isDraining: () => boolean;
 }>;
 
-/**
- * A revocation takes effect within this time, in milliseconds.
- *
- * @limit tokens: time for which authentication remembers a token
- */
-const TOKEN_FRESH_MS = 500;
 /** @limit tokens: tokens that authentication remembers */
 const TOKEN_CACHE_MAX = 10_000;
 
@@ -66,7 +60,6 @@ export function createServiceApp(options: ServiceAppOptions): App {
   const { config, store, first, usage, metrics } = options;
   const authenticator = createAuthenticator({
     tokens: store.tokens,
-    freshMs: TOKEN_FRESH_MS,
     cacheMax: TOKEN_CACHE_MAX,
     now: Date.now,
   });

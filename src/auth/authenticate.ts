@@ -4,13 +4,18 @@ import { hashToken, hasTokenForm } from "./secret.ts";
 
 type AuthenticatorOptions = Readonly<{
   tokens: TokenStore;
-  /** How long to reuse a look-up, in milliseconds: a revocation takes effect within this time. */
-  freshMs: number;
   /** How many look-ups to remember, of known and unknown tokens. */
   cacheMax: number;
   /** Milliseconds since 1970, for the expiry of tokens and the age of the cache. */
   now: () => number;
 }>;
+
+/**
+ * How long a look-up is used again, in milliseconds: a revocation takes effect within this time.
+ *
+ * @limit tokens: time for which authentication remembers a token
+ */
+const FRESH_MS = 500;
 
 type Remembered = Readonly<{ token: Token | undefined; at: number }>;
 
@@ -20,7 +25,7 @@ const CACHED_LENGTH_MAX = 100;
 export type Authenticator = ReturnType<typeof createAuthenticator>;
 
 /** Finds out who is asking. `authorize` decides what they may do. */
-export function createAuthenticator({ tokens, freshMs, cacheMax, now }: AuthenticatorOptions) {
+export function createAuthenticator({ tokens, cacheMax, now }: AuthenticatorOptions) {
   const remembered = createMemory(cacheMax);
   // Concurrent requests with the same token share one look-up.
   const asked = new Map<string, Promise<Token | undefined>>();
@@ -51,17 +56,17 @@ export function createAuthenticator({ tokens, freshMs, cacheMax, now }: Authenti
       const time = now();
       const known = remembered.find(authorization);
       // If the clock was set back, an age is negative: do not trust that entry either.
-      if (known && Math.abs(time - known.at) < freshMs) return expectValid(known.token, time);
+      if (known && Math.abs(time - known.at) < FRESH_MS) return expectValid(known.token, time);
       return findOnce(authorization).then((token) => expectValid(token, now()));
     },
     /**
      * For long-running work: throws `invalid_token` once the token that authenticated the request is no longer valid. It
-     * is as cheap as `authenticate` and notices a revocation within `freshMs`. While the store cannot be reached, it uses
+     * is as cheap as `authenticate` and notices a revocation within `FRESH_MS`. While the store cannot be reached, it uses
      * the token as last seen.
      */
     async confirm(authorization: string | null, token: Token): Promise<void> {
       const known = remembered.find(authorization);
-      const isFresh = known && Math.abs(now() - known.at) < freshMs;
+      const isFresh = known && Math.abs(now() - known.at) < FRESH_MS;
       const found = isFresh ? known.token : await findOnce(authorization).catch(() => token);
       // Do not read the rest of the request.
       if (!found || !isValid(found, now())) throw invalidToken(found, { connection: "close" });

@@ -55,7 +55,7 @@ describe("the authenticator", () => {
       return find(hash);
     }
     const store = { ...tokens, find: findAndNote };
-    return { asked, clock, authenticator: createAuthenticator({ tokens: store, freshMs: 500, cacheMax: 100, now: () => clock.now }) };
+    return { asked, clock, authenticator: createAuthenticator({ tokens: store, cacheMax: 100, now: () => clock.now }) };
   }
 
   it("asks the store once per 500 ms and token, known or not", async () => {

@@ -5,6 +5,7 @@ import { WITHOUT_TAG } from "../plants/label.ts";
 import { useValue } from "../state.ts";
 import { isSameView } from "../view.ts";
 import type { Catalogue } from "./catalogue.ts";
+import { keepFresh } from "./freshness.ts";
 import { rowsDownTo } from "./visible-rows.ts";
 
 /** Keeps the page as its view says: what is listed and counted, its title, and what must be in front. */
@@ -44,37 +45,4 @@ export function usePageEffects(catalogue: Catalogue, who: Session): void {
   useEffect(() => void (access.admin && !access.read && !access.write && opening.open({ kind: "tokens" })), []);
   // Back does not take it away either, nor closing the dialog before the service has made it.
   useEffect(() => void (newSecret !== undefined && opened.kind !== "tokens" && opening.open({ kind: "tokens" })), [newSecret, opened]);
-}
-
-/** Changes that come together are one. */
-const TOGETHER_MS = 300;
-
-/**
- * Asks again when what is shown may be old: the page comes into sight again, another tab has changed something, or the service is reached
- * again. Returns what ends that.
- */
-function keepFresh(catalogue: Catalogue): () => void {
-  const { tabs, reaching } = catalogue.context;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let isStale = false;
-  function ask(): void {
-    isStale = true;
-    // A page that nobody sees waits until somebody does.
-    if (document.visibilityState === "visible") timer ??= setTimeout(() => void refresh(), TOGETHER_MS);
-  }
-  /** One after the other: the next one would end what is on its way, and nothing would come as long as something changes. */
-  async function refresh(): Promise<void> {
-    isStale = false;
-    await catalogue.refresh();
-    timer = undefined;
-    if (isStale) ask();
-  }
-  const isReached = () => reaching.state.get() === "reached";
-  const ends = [listen({ visibilitychange: ask }), tabs.watch(ask), reaching.state.watch(() => isReached() && ask())];
-  return () => {
-    // Nor after what is on its way.
-    isStale = false;
-    clearTimeout(timer);
-    for (const end of ends) end();
-  };
 }

@@ -5,7 +5,7 @@ import { look } from "../check.ts";
 import type { CheckStep, FirstTokenFile, Look } from "../check.ts";
 import { findLastingFault, PAGE_BYTES, pageBytesOf, realPath, sizeOfFile } from "./engine/files.ts";
 import { isLocked } from "./engine/folder-lock.ts";
-import { SNAPSHOT_WAL_PAGES_MAX, tooMuchWritten } from "./engine/requirements.ts";
+import { SNAPSHOT_WAL_PAGES_MAX, tooMuchWritten } from "./engine/wal.ts";
 import { StartedThread } from "./engine/thread.ts";
 import type { Thread } from "./engine/thread.ts";
 import { countFrames } from "./engine/wal.ts";

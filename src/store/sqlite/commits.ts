@@ -5,7 +5,7 @@ import type { Changes, Outcome, Outcomes } from "../batch.ts";
 import type { ImportOptions, ImportOutcome } from "../plants.ts";
 import type { Snapshots } from "../snapshots.ts";
 import type { Health } from "./engine/health.ts";
-import { SNAPSHOT_WAL_PAGES_MAX, WAL_PAGES_MAX } from "./engine/requirements.ts";
+import { SNAPSHOT_WAL_PAGES_MAX, WAL_PAGES_MAX } from "./engine/wal.ts";
 import type { Committed } from "./engine/writer.ts";
 import type { SqliteMeter } from "./metrics.ts";
 import { OUTCOMES } from "./plant-statements.ts";

@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { inParts } from "../contents.ts";
 import type { Contents } from "../contents.ts";
 import { translated } from "./engine/failure.ts";
-import { SNAPSHOT_WAL_PAGES_MAX, tooMuchWritten } from "./engine/requirements.ts";
+import { SNAPSHOT_WAL_PAGES_MAX, tooMuchWritten } from "./engine/wal.ts";
 import { readDatedPlants } from "./plant-statements.ts";
 import { prepareTokenReads } from "./tokens.ts";
 

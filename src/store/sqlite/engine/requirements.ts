@@ -1,27 +1,9 @@
 import { dirname } from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { WAL_BYTES_KEPT } from "./wal.ts";
 
 /** Older releases can corrupt a database when two connections reset its WAL at once (sqlite.org/wal.html, "WAL-reset bug"). */
 const SQLITE_VERSION_MIN = "3.51.3";
-
-/** Size of the WAL at which a checkpoint is due, in pages of 4 KiB. */
-export const WAL_PAGES_MAX = 4000;
-
-/** How much of a WAL's file stays when it starts again, in bytes: an import must not free room only to take it again. */
-const WAL_BYTES_KEPT = 4 * 4096 * WAL_PAGES_MAX;
-
-/**
- * Size of the WAL at which snapshots end, because it cannot start again while one is open: 512 MiB. All of it is copied
- * at once then, and no commit meanwhile.
- *
- * @limit files: growth of the WAL after which an export on SQLite breaks off
- */
-export const SNAPSHOT_WAL_PAGES_MAX = 131_072;
-
-/** Ends a look at one moment of a store. */
-export function tooMuchWritten(todo: string): Error {
-  return new Error(`More than 512 MB were written to the store meanwhile, and its WAL must not grow without limit: ${todo}.`);
-}
 
 /** Sets up a connection for durable commits. Throws when SQLite does not accept a setting. */
 export function makeDurable(db: DatabaseSync): void {

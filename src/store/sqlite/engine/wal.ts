@@ -1,5 +1,24 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 
+/** Size of the WAL at which a checkpoint is due, in pages of 4 KiB. */
+export const WAL_PAGES_MAX = 4000;
+
+/** How much of a WAL's file stays when it starts again, in bytes: an import must not free room only to take it again. */
+export const WAL_BYTES_KEPT = 4 * 4096 * WAL_PAGES_MAX;
+
+/**
+ * Size of the WAL at which snapshots end, because it cannot start again while one is open: 512 MiB. All of it is copied
+ * at once then, and no commit meanwhile.
+ *
+ * @limit files: growth of the WAL after which an export on SQLite breaks off
+ */
+export const SNAPSHOT_WAL_PAGES_MAX = 131_072;
+
+/** Ends a look at one moment of a store. */
+export function tooMuchWritten(todo: string): Error {
+  return new Error(`More than 512 MB were written to the store meanwhile, and its WAL must not grow without limit: ${todo}.`);
+}
+
 /** How many frames of a WAL SQLite reads, and how many were written since it began. */
 export type WalFrames = Readonly<{ readable: number; written: number }>;
 

@@ -1,5 +1,4 @@
-/** Lengths of the prefixes that the index stores as if they were words, in characters. */
-export const PREFIX_LENGTHS = [1, 3, 5] as const;
+import { PREFIX_LENGTHS, startOf } from "./prefixes.ts";
 
 /**
  * Most words and prefixes that all words of a search may expand to together: each costs time for every plant visited.
@@ -12,9 +11,6 @@ const ALTERNATIVES_MAX = 100;
 const FIRST = "\0";
 const LAST = "\u{10ffff}";
 
-/** Half of a character that takes two units. */
-const SURROGATE = /[\ud800-\udfff]/;
-
 type Wanted = Readonly<{
   words: readonly string[];
   /** Another token, which must match exactly. */
@@ -22,12 +18,6 @@ type Wanted = Readonly<{
   /** The first indexed word at or after a text. */
   wordFrom: (text: string) => string | undefined;
 }>;
-
-/** The first characters of a word, in code points. */
-export function startOf(word: string, length: number): string {
-  const head = word.slice(0, length);
-  return SURROGATE.test(head) ? Array.from(word).slice(0, length).join("") : head;
-}
 
 /**
  * The FTS5 expression (sqlite.org/fts5.html#full_text_query_syntax) for all words of a search, each of which may be a

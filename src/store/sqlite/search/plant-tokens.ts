@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { nameKey } from "../../../domain/name-order.ts";
 import { tokenize } from "../../../domain/terms.ts";
 import type { Sorting } from "../../page.ts";
-import { PREFIX_LENGTHS, startOf } from "./expression.ts";
+import { PREFIX_LENGTHS, startOf } from "./prefixes.ts";
 
 /** A plant as it is indexed. */
 export type PlantRow = { id: bigint; name: string; tag: string | null; added: bigint | null };

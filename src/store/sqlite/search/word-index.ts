@@ -5,7 +5,7 @@ import type { SearchTerms } from "../../../domain/terms.ts";
 import { idBehind, ORDERS } from "../../page.ts";
 import type { Order, Place } from "../../page.ts";
 import { prepareBigInts } from "../engine/requirements.ts";
-import { WAL_PAGES_MAX } from "../engine/requirements.ts";
+import { WAL_PAGES_MAX } from "../engine/wal.ts";
 import { expressionOf } from "./expression.ts";
 import { openOrCreate, prepareStateRead } from "./index-file.ts";
 import type { IndexState } from "./index-file.ts";

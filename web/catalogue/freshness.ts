@@ -1,0 +1,35 @@
+import { listen } from "../listen.ts";
+import type { Catalogue } from "./catalogue.ts";
+
+/** Changes that come together are one. */
+const TOGETHER_MS = 300;
+
+/**
+ * Asks again when what is shown may be old: the page comes into sight again, another tab has changed something, or the service is reached
+ * again. Returns what ends that.
+ */
+export function keepFresh(catalogue: Catalogue): () => void {
+  const { tabs, reaching } = catalogue.context;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isStale = false;
+  function ask(): void {
+    isStale = true;
+    // A page that nobody sees waits until somebody does.
+    if (document.visibilityState === "visible") timer ??= setTimeout(() => void refresh(), TOGETHER_MS);
+  }
+  /** One after the other: the next one would end what is on its way, and nothing would come as long as something changes. */
+  async function refresh(): Promise<void> {
+    isStale = false;
+    await catalogue.refresh();
+    timer = undefined;
+    if (isStale) ask();
+  }
+  const isReached = () => reaching.state.get() === "reached";
+  const ends = [listen({ visibilitychange: ask }), tabs.watch(ask), reaching.state.watch(() => isReached() && ask())];
+  return () => {
+    // Nor after what is on its way.
+    isStale = false;
+    clearTimeout(timer);
+    for (const end of ends) end();
+  };
+}
