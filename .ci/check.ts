@@ -4,9 +4,10 @@ import { spawnSync } from "node:child_process";
 const CHECKS = {
   format: ["oxfmt", "--check"],
   "lint, with floating promises and import floors": ["oxlint", "--deny-warnings"],
+  "plain words, and names of tests": ["bun", ".ci/words.ts"],
   types: ["tsc"],
   "types of the page": ["tsc", "-p", "web"],
-  "documents: length of lines, links, names of files": ["bun", ".ci/markdown.ts"],
+  "documents: length of lines, links, names of files, gates": ["bun", ".ci/markdown.ts"],
   "texts and tests of the mutants": ["bun", ".ci/mutants.ts"],
   "unused code": ["knip"],
   "what is made from the contract": ["bun", "contract/generator/generate.ts", "--check"],

@@ -919,7 +919,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     test: "web/bulk-edits.test.ts",
-    name: "that failed comes before those of earlier edits",
+    name: "comes before those of earlier edits when it failed",
     file: "web/catalogue/bulk-changes.ts",
     from: 'const again = { label: "Go on undoing", ...(isEdit ? { isEdit } : {}) } as const;',
     to: 'const again = { label: "Go on undoing" } as const; void isEdit;',
@@ -933,7 +933,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     test: "web/bulk-edits.test.ts",
-    name: "that is on its way is over before a plant is added under its id",
+    name: "is over before a plant is added under its id",
     file: "web/catalogue/deletions.ts",
     from: "await Promise.all(ids.flatMap((id) => this.#sent.get(id) ?? []));",
     to: "",
@@ -947,7 +947,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     test: "web/bulk-edits.test.ts",
-    name: "that waits while someone signs out in another tab is not made",
+    name: "is not made if someone signs out in another tab while it waits",
     file: "web/catalogue/catalogue.ts",
     from: "this.deletions.abandon();",
     to: "",

@@ -76,7 +76,7 @@ function serviceText({ error, message, status, requestId }: ServiceError): strin
   return lacks ?? altered ?? TEXTS[error] ?? message;
 }
 
-/** Whether somebody called it off, which is no failure. */
+/** Whether someone called it off, which is no failure. */
 export function isAbort(thrown: unknown): boolean {
   return thrown instanceof DOMException && thrown.name === "AbortError";
 }

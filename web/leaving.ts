@@ -21,7 +21,7 @@ export function useHold(isHeld: boolean): void {
   useLayoutEffect(() => (isHeld ? holdPage() : undefined), [isHeld]);
 }
 
-/** Whether the component is still there. Work that it began may end later: then nobody reads what it says. */
+/** Whether the component is still there. Work that it began may end later: then no one reads what it says. */
 export function useShown(): () => boolean {
   const isShown = useRef(true);
   useLayoutEffect(() => () => void (isShown.current = false), []);

@@ -48,7 +48,7 @@ export class Notices {
     this.state.set(this.state.get().filter((notice) => notice.key !== key));
   }
 
-  /** Takes the buttons away, because a signed-out user can do none of it. What was said goes soon after: it is for nobody who comes next. */
+  /** Takes the buttons away, because a signed-out user can do none of it. What was said goes soon after: it is for no one who comes next. */
   withdrawActions(): void {
     for (const { key } of this.state.get()) setTimeout(() => this.close(key), PROBLEM_MS);
     this.state.set(this.state.get().map(({ action: _action, isClosable: _isClosable, ...said }) => said));

@@ -6,7 +6,7 @@ import { State } from "./state.ts";
 /** A token, and whose it is: undefined until the service has told. */
 type SignedIn = Readonly<{ token: string; who: Session | undefined }>;
 
-/** `reason`: why nobody is signed in any more; `before`: who was, and waits behind the new sign-in. */
+/** `reason`: why no one is signed in any more; `before`: who was, and waits behind the new sign-in. */
 type SessionState =
   | (SignedIn & Readonly<{ kind: "in" }>)
   | Readonly<{ kind: "out"; reason: string | undefined; before: SignedIn | undefined }>;
@@ -21,7 +21,7 @@ const ENDED = "";
 
 /**
  * On the device after a sign-out with a token of the tab alone, because Firefox reopens a tab with what it held up to
- * 15 s before it was closed. The end of a token is the checksum of the rest, and lets nobody in.
+ * 15 s before it was closed. The end of a token is the checksum of the rest, and lets no one in.
  */
 const outOf = (token: string) => `${KEPT_PREFIX}out-${token.slice(-6)}`;
 
@@ -41,14 +41,14 @@ export function accessOf(state: SessionState): Access {
   return { read: scopes.includes("plants:read"), write: scopes.includes("plants:write"), admin: scopes.includes("admin") };
 }
 
-/** Whether somebody has signed out, and nothing waits for them to come back. */
+/** Whether someone has signed out, and nothing waits for them to come back. */
 export function isGone(state: SessionState): boolean {
   return signedInOf(state) === undefined;
 }
 
 const OUT: SessionState = { kind: "out", reason: undefined, before: undefined };
 
-/** Keeps the token as long as the tab is open; on the device too if people ask for it, until somebody signs out. */
+/** Keeps the token as long as the tab is open; on the device too if people ask for it, until someone signs out. */
 export class PageSession {
   readonly state: State<SessionState>;
   readonly #tab: Storage;

@@ -98,7 +98,7 @@ const IN_PAGE: Readonly<Record<string, readonly Step[]>> = {
 const CHOSEN: readonly Step[] = ["click Import > has Or paste the rows"];
 const previewed = (rows: string): readonly Step[] => [...CHOSEN, `enter Or paste the rows = ${rows}`, "click Preview the rows"];
 const PREVIEWED: readonly Step[] = [...previewed("id,name\n9007199254740993,Other\nx,Bad\n"), "reads 1 line that will be refused"];
-const NEW_TOKEN: readonly Step[] = ["choose Tokens > click New token > enter Name = somebody"];
+const NEW_TOKEN: readonly Step[] = ["choose Tokens > click New token > enter Name = someone"];
 const EDITED: readonly Step[] = ["click Edit Ginkgo biloba > has Name"];
 
 /** The same of dialogs. */

@@ -56,7 +56,7 @@ it("an undo that is too large to be kept lets the browser ask before the tab is 
 });
 
 describe("a tag for many plants", () => {
-  it("is set and removed, and undone exactly, except for plants that somebody changed or deleted", async () => {
+  it("is set and removed, and undone exactly, except for plants that someone changed or deleted", async () => {
     const page = await open(TEN);
     const before = await stored();
     await page.tagging.setTag(page.find("Plant 2", "Plant 3", "Plant 4", "Plant 5"), "herb");
@@ -156,7 +156,7 @@ describe("a tag for many plants", () => {
     expect(count(await exported(), '"tree"')).toBe(100);
   });
 
-  it("whose token is revoked in its middle reports exactly what was done, and is undone after another sign-in", async () => {
+  it("reports exactly what was done when its token is revoked in the middle, and is undone after another sign-in", async () => {
     const short = await makeToken(["plants:read", "plants:write"]);
     const page = await open(rowsOf(3000), short.token);
     const before = await exported();
@@ -191,7 +191,7 @@ describe("a second change of plants whose first change is still on its way", () 
     expect(await tags()).toEqual({ A: "shrub", B: "shrub" });
   });
 
-  it("keeps what somebody else has changed since, and says so", async () => {
+  it("keeps what someone else has changed since, and says so", async () => {
     const { page, release } = await openDuring(AB, ["A", "B"], undefined);
     const second = page.tagging.setTag(page.find("A", "B"), "herb");
     await put(1, { name: "Acer", tag: "tree" });
@@ -253,7 +253,7 @@ it("a change of 3,000 plants ends with a sign-out, reports what it did, and send
 });
 
 describe("a deletion", () => {
-  it("of seven plants has one message and one undo, and sends nothing while it can be undone", async () => {
+  it("has one message and one undo for seven plants, and sends nothing while it can be undone", async () => {
     const page = await open(rowsOf(8));
     page.route(({ method }) => (method === "GET" ? undefined : Promise.reject(new Error("Nothing is to be sent."))));
     for (let id = 1; id <= 7; id += 1) page.deletions.remove(page.find(`Plant ${id}`));
@@ -274,7 +274,7 @@ describe("a deletion", () => {
     page.press("Undo");
   });
 
-  it("that was made can be undone, and reports what somebody changed or deleted meanwhile, which it does not bring back", async () => {
+  it("can be undone after it was made, and reports what someone changed or deleted meanwhile, which it does not bring back", async () => {
     const page = await open(rowsOf(6));
     page.deletions.remove(page.find("Plant 1", "Plant 2", "Plant 3", "Plant 4", "Plant 6"));
     await put(2, { name: "Theirs" });
@@ -288,7 +288,7 @@ describe("a deletion", () => {
     expect((await stored()).map(({ name }) => name)).toEqual(page.names());
   });
 
-  it("that is on its way is over before a plant is added under its id, and leaves others that wait", async () => {
+  it("is over before a plant is added under its id, and leaves others that wait", async () => {
     const page = await open(ABC);
     const sent = page.hold("POST", CHANGES);
     page.deletions.remove(page.find("A", "B"));
@@ -305,7 +305,7 @@ describe("a deletion", () => {
     expect(page.names()).toEqual(["B", "C"]);
   });
 
-  it("of plants whose tag changes while they wait is of the plants as they are then", async () => {
+  it("deletes plants as they are when their tag changed while they waited", async () => {
     const page = await open(ABC);
     page.ticks.toggleLoaded();
     page.deletions.remove(page.find("A"));
@@ -315,7 +315,7 @@ describe("a deletion", () => {
     expect(page.ticks.seen().map(({ name }) => name)).toEqual(["B", "C"]);
   });
 
-  it("that waits while somebody signs out in another tab is not made, and the page says so", async () => {
+  it("is not made if someone signs out in another tab while it waits, and the page says so", async () => {
     const page = await open(AB);
     page.deletions.remove(page.find("A"));
     page.session.signOut();
@@ -323,7 +323,7 @@ describe("a deletion", () => {
     expect(Object.keys(await tags())).toEqual(["A", "B"]);
   });
 
-  it("of which nobody knows whether it was made is not shown as undone once the list is read again", async () => {
+  it("is not shown as undone once the list is read again if its outcome is unknown", async () => {
     const page = await open(AB);
     page.lose("POST", CHANGES);
     await deleteNow(page, "A");
@@ -344,7 +344,7 @@ describe("the renaming of a tag", () => {
     expect([count(await exported(), '"tre"'), count(await exported(), '"tree"')]).toEqual([1100, 100]);
   });
 
-  it("that a reload has cut off is finished when asked to", async () => {
+  it("is finished on request after a reload has cut it off", async () => {
     const page = await open(rowsOf(2500, () => "tre"));
     beforeSecond(page, () => new Promise(() => {}));
     void page.renaming.rename("tre", "tree", 2500);
@@ -409,7 +409,7 @@ describe("the undo of changes of many plants", () => {
     await until("all is as before", async () => (await exported()) === before);
   });
 
-  it("that loses the connection on its way is gone on with after a reload", async () => {
+  it("continues after a reload when it lost the connection on its way", async () => {
     const page = await open(rowsOf(3000));
     const before = await exported();
     await page.tagging.setTag(await all(page), undefined);
@@ -470,7 +470,7 @@ describe("the undo of an edit", () => {
     expect(await plants(page)).toEqual(UNTOUCHED);
   });
 
-  it("that failed comes before those of earlier edits", async () => {
+  it("comes before those of earlier edits when it failed", async () => {
     const page = await openThree();
     for (const name of ["One", "Uno"]) await edit(page, plantOf(1, name));
     page.route(({ path }) => (CHANGES.test(path) ? Promise.resolve(refusal(403, 40300)) : undefined));

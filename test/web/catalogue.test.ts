@@ -148,7 +148,7 @@ describe("the catalogue", () => {
     await expectInSight();
   });
 
-  it("is read again when it comes into sight, when somebody asks, and when another tab changes something", async () => {
+  it("is read again when it comes into sight, when someone asks, and when another tab changes something", async () => {
     const { sees, openTab, showAgain, steps } = await place.open(["1,Acer,tree", "2,Ginkgo,tree"]);
     await place.put(2, { name: "Ginkgo biloba" });
     await showAgain();

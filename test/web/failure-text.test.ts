@@ -21,10 +21,10 @@ function refusal(error: number, message: string): ServiceError {
   return new ServiceError({ message, error, status, isRepeatable: true, requestId: "abc", retryAfterMs: undefined });
 }
 
-describe("the page says in its own words", () => {
+describe("the page", () => {
   for (const [code, { error, message }] of Object.entries(CATALOGUE)) {
     if (OF_PROGRAMS.includes(code as ErrorCode)) continue;
-    it(`what ${code} means`, () => {
+    it(`says in its own words what ${code} means`, () => {
       expect(failureText(refusal(error, message))).not.toMatch(TECHNICAL);
     });
   }
@@ -34,7 +34,7 @@ describe("the page says in its own words", () => {
     { scope: "plants:write", text: "Your token may only read" },
     { scope: "admin", text: "Your token may not manage tokens" },
   ]) {
-    it(`what a token without ${scope} may not do`, () => {
+    it(`says what a token without ${scope} may not do`, () => {
       const { error } = CATALOGUE.insufficient_scope;
       expect(failureText(refusal(error, `The token lacks the scope ${scope}: use one that has it.`))).toStartWith(text);
     });
@@ -67,7 +67,7 @@ describe("the page says in its own words", () => {
     },
     { what: "nothing comes", answer: () => undefined, text: "The service cannot be reached: check the connection, then try again." },
   ])
-    it(`that ${what} on the way to the service`, async () => {
+    it(`says in its own words that ${what} on the way to the service`, async () => {
       const fetch = () => {
         const response = answer();
         return response ? Promise.resolve(response) : Promise.reject(new TypeError("Failed to fetch"));
@@ -77,7 +77,7 @@ describe("the page says in its own words", () => {
     });
 });
 
-it("what was not done as nobody was signed in any more is said without a word of the token", () => {
+it("what was not done as no one was signed in any more is said without a word of the token", () => {
   const { error, message } = CATALOGUE.invalid_token;
   expect(retryText(refusal(error, message))).toBe("This was not done because you were signed out: try again.");
 });

@@ -88,7 +88,7 @@ it("gzip of several members is read, as bgzip and cat make it, with zeros behind
   expect([pack(pad).length, checked.rows, checked.refused, checked.file.name]).toEqual([size, 100, 0, "blocks.csv"]);
 });
 
-describe("a table is read as people choose,", () => {
+describe("a table that is read as people choose", () => {
   const choose = async (checked: Awaited<ReturnType<typeof guess>>, choices: Choices) =>
     (await readAsChosen(checked, choices, { client, signal })).checked;
 
@@ -96,7 +96,7 @@ describe("a table is read as people choose,", () => {
     { how: "by another column for the name", choices: { columns: { name: 1 } }, plant: '"name":"Maple"' },
     { how: "with numbers for ids", choices: { columns: {}, ids: { kind: "free" } }, plant: '{"id":1,"name":"Acer"}' },
   ] as const)
-    it(`${how}, also a workbook whose first cell looks like JSON`, async () => {
+    it(`is read ${how}, even a workbook whose first cell looks like JSON`, async () => {
       const rows = [
         ["[Plant]", "Other"],
         ["Acer", "Maple"],
@@ -106,7 +106,7 @@ describe("a table is read as people choose,", () => {
       expect(await stored()).toContain(plant);
     });
 
-  it("and keeps that when they say whether the first line names the columns", async () => {
+  it("keeps that when they say whether the first line names the columns", async () => {
     const guessed = await guess("Beet,Rose,rot\nWiese,Tulpe,gelb\n");
     const choices = { columns: { name: 1, tag: 2 }, ids: { kind: "free" }, dropEmptyTags: false } as const;
     const named = await choose(guessed, { ...choices, hasHeader: true });
@@ -117,7 +117,7 @@ describe("a table is read as people choose,", () => {
     expect(await stored()).toBe('[{"id":1,"name":"Rose","tag":"rot"},{"id":2,"name":"Tulpe","tag":"gelb"}]');
   });
 
-  it("and gets ids from its content without a column for them, which change nothing when it comes again", async () => {
+  it("gets ids from its content without a column for them, which change nothing when it comes again", async () => {
     const checked = await guess("Pflanze;Beet\nRose;1\nRose;2\nTulpe;3\nTulpe;3\n");
     expect((await send(checked)).counts).toMatchObject({ created: 3, unchanged: 1 });
     expect((await send(checked)).counts).toMatchObject({ created: 0, unchanged: 4 });

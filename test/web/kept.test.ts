@@ -24,7 +24,7 @@ async function asksBeforeClosing(page: Visit["page"]): Promise<boolean> {
 }
 
 describe("what is typed", () => {
-  it("for a new plant is there again after Escape, Back and a reload, until it is saved or cancelled", async () => {
+  it("is there again for a new plant after Escape, Back and a reload, until it is saved or cancelled", async () => {
     const { page, click, typed, reads, leaves, dialog, steps } = await place.open(TWO);
     page.on("dialog", (asked) => void asked.accept());
     await steps("click Add plant > enter Name = Quercus robur > enter Tag = oak");
@@ -40,7 +40,7 @@ describe("what is typed", () => {
     await steps("click Add plant > empty Name");
   });
 
-  it("for a change can be discarded when it is back, and overwrites nothing that someone saved before", async () => {
+  it("can be discarded when it is back for a change, and overwrites nothing that someone saved before", async () => {
     place.expectStatus(412);
     const { steps } = await place.open(TWO);
     await steps("click Edit Ginkgo > enter Name = Ginkgo biloba > press Escape > click Edit Ginkgo > holds Name = Ginkgo biloba");
@@ -50,7 +50,7 @@ describe("what is typed", () => {
     await steps("reads Ginkgo theirs");
   });
 
-  it("or pasted to be imported is there again after Escape, even if some was refused, until all is imported or you sign out", async () => {
+  it("is there again for an import after Escape, even if some was refused, until all is imported or you sign out", async () => {
     const { page, steps } = await place.open();
     await steps("paste id,name\n3,Quercus\nx,Acer\n > click Import 1 plant > reads 1 plant added, 1 refused.");
     await steps("press Escape > click Import > holds Or paste the rows = id,name\n3,Quercus\nx,Acer\n");
@@ -60,7 +60,7 @@ describe("what is typed", () => {
     expect(await page.evaluate("sessionStorage.length")).toBe(0);
   });
 
-  it("for a new token is there again when its form opens again, until it is made or discarded", async () => {
+  it("is there again for a new token when its form opens again, until it is made or discarded", async () => {
     const { page, typed, steps } = await place.open();
     const mayWrite = page.getByLabel("add, change, delete and import plants");
     await steps("choose Tokens > click New token > enter Name = Anna's phone > enter Days until it expires = 30");

@@ -27,7 +27,7 @@ function namesIn({ state }: Listing): string[] {
 }
 
 describe("the list", () => {
-  it.each([ALL, ACER])("has what somebody else has made of a plant since, in a search too", async (view) => {
+  it.each([ALL, ACER])("has what someone else has made of a plant since, in a search too", async (view) => {
     const listing = listOf(view, [plantOf(1, "Theirs")]);
     listing.note(plantOf(1, "Before"), plantOf(1, "Mine"));
     await listing.show(view);
@@ -100,7 +100,7 @@ describe("the list", () => {
     await until("it is read again", () => page.names().join() === "Plant 1,Salix");
   });
 
-  it("shows what somebody else changed after one's own change, though that is answered last", async () => {
+  it("shows what someone else changed after one's own change, though that is answered last", async () => {
     const page = await open(["1,Acer,tree", "2,Ginkgo,tree"]);
     const changing = page.hold("POST", /^\/plants\/changes$/, "answer");
     const removing = page.tagging.setTag(page.find("Acer", "Ginkgo"), undefined);
@@ -115,7 +115,7 @@ describe("the list", () => {
     await until("it has both", () => page.names().join() === "Theirs,Theirs too");
   });
 
-  it("begins anew when it is read again after rows behind it did not come, and goes on there", async () => {
+  it("begins again when it is read again after rows behind it did not come, and goes on there", async () => {
     const page = await open(rowsOf(1000));
     page.route(({ path }) => (path.includes("after=") ? Promise.resolve(new Response(null, { status: 500 })) : undefined));
     await page.listing.loadMore();
@@ -221,7 +221,7 @@ describe("what is selected", () => {
     expect(names()).toEqual([]);
   });
 
-  it("loses what somebody has deleted, or put elsewhere, once the list is read again", async () => {
+  it("loses what someone has deleted, or put elsewhere, once the list is read again", async () => {
     const page = await open(rowsOf(5));
     await page.listing.show(TREE);
     page.ticks.toggleLoaded();

@@ -33,10 +33,10 @@ async function coloursOf({ page }: Visit, selector: string, parts: readonly numb
   })()`);
 }
 
-describe("where colours are forced, people still see", () => {
+describe("where colours are forced", () => {
   const FORCED = { forcedColors: "active" } as const;
 
-  it("that tags can be pressed, and how many plants each has", async () => {
+  it("people still see that tags can be pressed, and how many plants each has", async () => {
     const visit = await place.open(PLANTS, { ...FORCED });
     expect((await look(visit, "td .chip")).map(({ border }) => border)).toEqual([true, true, true]);
     // Tags are counted in a request of their own.
@@ -67,7 +67,7 @@ for (const { times, width, height } of [
   { times: "four times", width: 320, height: 256 },
   { times: "five times", width: 256, height: 205 },
 ])
-  it(`on a screen that is enlarged ${times}, most of it is for the plants, the tag shown is not cut, and nothing is wider`, async () => {
+  it(`most of a screen that is enlarged ${times} is for the plants, the tag shown is not cut, and nothing is wider`, async () => {
     const { page, button, steps } = await place.open(PLANTS, { path: "/?tag=tree", viewport: { width, height } });
     const overflow = "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)";
     expect(await page.evaluate(`${overflow}(document.querySelector('.toolbar-found .chip'))`)).toBe(0);
@@ -86,7 +86,7 @@ for (const { times, width, height } of [
     expect(area.x + area.width).toBeLessThanOrEqual(width);
   });
 
-it("on a screen that is enlarged four times, the name that has the focus has a ring around it, however long it is", async () => {
+it("the name that has the focus has a ring around it on a screen that is enlarged four times, however long it is", async () => {
   const visit = await place.open([`1,${"Acer ".repeat(30)},tree`], { viewport: { width: 320, height: 256 } });
   await visit.page.getByRole("checkbox", { name: /^Select Acer/ }).focus();
   const [before] = await coloursOf(visit, ".plant-row-name", [0]);

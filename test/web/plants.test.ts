@@ -98,7 +98,7 @@ describe("a plant", () => {
     await until("the rarest is", async () => Bun.deepEquals(await offered(), ["Family 399", ...families.slice(0, 99)]));
   });
 
-  it("that someone changed meanwhile becomes theirs or yours, as you choose", async () => {
+  it("becomes theirs or yours, as you choose, when someone changed it meanwhile", async () => {
     place.expectStatus(412);
     const { page, click, steps } = await place.open([`${ID},Ginkgo,tree`]);
     const theirs = (name: string) => place.put(BigInt(ID), { name, tag: "tree" });
@@ -121,7 +121,7 @@ describe("a plant", () => {
     expect(await stored(ID)).toBe(`{"id":${ID},"name":"Ginkgo mine","tag":"tree"}`);
   });
 
-  it("that someone deleted meanwhile can be saved as new, and else leaves the table", async () => {
+  it("can be saved as new when someone deleted it meanwhile, and otherwise leaves the table", async () => {
     place.expectStatus(404, 412);
     const { steps } = await place.open(TWO);
     await steps("click Edit Ginkgo > enter Name = Ginkgo mine");
@@ -148,7 +148,7 @@ describe("a plant", () => {
     expect(await stored(OTHER)).toContain("Ginkgo");
   });
 
-  it("that is added again right after its deletion stays, by hand and from a file", async () => {
+  it("stays when it is added again right after its deletion, by hand and from a file", async () => {
     const { page, enter, paste, sees, passUndo, click, steps } = await place.open(["1,Acer,tree", ...TWO]);
     await page.clock.install();
     await click("Delete Ginkgo", "Delete Monstera", "Add plant", "Choose the id");
@@ -161,7 +161,7 @@ describe("a plant", () => {
     expect([await stored(OTHER), await stored(ID)]).not.toContain("404");
   });
 
-  it("that waits for its deletion is deleted at once when you sign out, and nothing of it can be undone then", async () => {
+  it("is deleted at once when you sign out while it waits for that, and nothing of it can be undone then", async () => {
     const { button, steps } = await place.open(TWO);
     await steps("click Delete Ginkgo > click Delete Monstera > choose Sign out > has Token > reads Deleted 2 plants.");
     expect(await button("Undo").count()).toBe(0);

@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Nobody stops anything, unless a test does. */
+/** No one stops anything, unless a test does. */
 const { signal } = new AbortController();
 
 const ID = "9007199254740993";
@@ -286,7 +286,7 @@ describe("a file in slices", () => {
     }
   });
 
-  it("in a third encoding is refused in each of them, as the preview says, though only one cell shows it", async () => {
+  it("is refused in each of them for a third encoding, as the preview says, though only one cell shows it", async () => {
     const letters: Readonly<Record<number, number[]>> = { 5: [0xc4, 0xf3, 0xe1], 7: [0xd0, 0xee, 0xe7, 0xe0], 1_005: [0xc4, 0xf3, 0xe1] };
     const some = Array.from({ length: 2_500 }, (_, at) => [...Buffer.from(`${90_000 + at},`), ...(letters[at] ?? Buffer.from("Acer")), 10]);
     const file = new File([Uint8Array.from([...Buffer.from("id,name\n"), ...some.flat()])], "cyrillic.csv");
@@ -311,7 +311,7 @@ describe("a file in slices", () => {
     expect(slices.map(({ rows: some }) => some)).toEqual([17, 17, 16]);
   });
 
-  it("is not read on once nobody wants it any more", async () => {
+  it("is not read on once no one wants it any more", async () => {
     const left = AbortSignal.abort();
     expect(await rejectionOf(checkFile(new File(["id,name\n1,Acer\n"], "left.csv"), { signal: left, format: "csv" }))).toBe(left.reason);
   });

@@ -204,9 +204,9 @@ it("an import replaces no plant under a number that was free at the preview, tho
   await field("New ids").selectOption("free");
   await field("First id").waitFor();
   expect(await replacing.count()).toBe(0);
-  await place.plant(["2,Somebody's,"]);
+  await place.plant(["2,Someone's,"]);
   await steps("click Import 2 plants > reads 1 plant added, 1 refused.");
-  expect(await (await place.service.request("/plants/2")).json()).toMatchObject({ name: "Somebody's" });
+  expect(await (await place.service.request("/plants/2")).json()).toMatchObject({ name: "Someone's" });
 });
 
 it("a file that cannot be read in the end does not take away the preview of the one that was dropped after it", async () => {

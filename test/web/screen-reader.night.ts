@@ -142,9 +142,9 @@ const ROWS: readonly Row[] = [
   { what: "that a plant needs a name, again at each try", about: /needs/, steps: [[({ click }) => click("Add plant")], NO_NAME, NO_NAME] },
 ];
 
-describe("a screen reader tells, once each,", () => {
+describe("a screen reader", () => {
   for (const { what, about = /./, steps, tokens = 0 } of ROWS)
-    it(what, async () => {
+    it(`says once ${what}`, async () => {
       for (let at = 0; at < tokens; at += 1) await place.makeToken(["plants:read"], 30, "phone");
       const visit = await place.open(["1,Acer,tree", "2,Rosa,herb", "3,Tilia,tree"]);
       await visit.page.getByRole("status").filter({ hasText: "3 plants." }).waitFor();
@@ -161,7 +161,7 @@ describe("a screen reader tells, once each,", () => {
       expect((await listen()).filter((text) => about.test(text))).toEqual([]);
     });
 
-  it("that something is not a token, again at each try", async () => {
+  it("says that something is not a token, again at each try", async () => {
     const { page, steps } = await place.visit();
     const heard = await listenTo(page);
     for (const attempt of ["first", "second"]) {

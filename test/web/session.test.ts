@@ -115,7 +115,7 @@ describe("a token", () => {
       ["a in theirs, a refused mine", "a theirs in tab typed | "],
     ],
     [
-      "that the service refuses leaves the other tabs of the device as they are until it refuses them, or somebody signs out",
+      "that the service refuses leaves the other tabs of the device as they are until it refuses them, or someone signs out",
       ["a in mine kept, b in mine, b types, a refused mine, c opens", "a again mine on device, b mine on device typed, c out | token="],
       ["b refused mine, a out", "a out, b out, c out | "],
     ],
@@ -125,7 +125,7 @@ describe("a token", () => {
       ["a reopens", "a out | out-aaaaaa="],
     ],
     [
-      "is in a tab that Firefox reopens if somebody came back with it, unless they stayed signed in and signed out of that",
+      "is in a tab that Firefox reopens if someone came back with it, unless they stayed signed in and signed out of that",
       ["a in mine, a out, a in mine, a reopens", "a mine in tab typed | "],
       ["a out, a in mine kept, a out, a reopens", "a out | out-aaaaaa="],
     ],
@@ -140,8 +140,8 @@ describe("a token", () => {
 describe("a page that the back button brings back as it was", () => {
   for (const { what, meanwhile, isReloaded } of [
     { what: "is loaded again when its user has signed out meanwhile", meanwhile: undefined, isReloaded: true },
-    { what: "is loaded again when somebody else has signed in meanwhile", meanwhile: TOKENS["theirs"], isReloaded: true },
-    { what: "stays as it was when nobody did", meanwhile: MINE, isReloaded: false },
+    { what: "is loaded again when someone else has signed in meanwhile", meanwhile: TOKENS["theirs"], isReloaded: true },
+    { what: "stays as it was when no one did", meanwhile: MINE, isReloaded: false },
   ])
     it(what, async () => {
       const { session, storage, hear } = openBrowser().tab("a");
@@ -163,7 +163,7 @@ describe("where a browser keeps nothing for pages", () => {
     ["denies its storages", { get: () => expect.unreachable("denied"), configurable: true }],
     ["has damaged ones", { value: damaged, configurable: true, writable: true }],
   ] as const)
-    it(`as it ${what}, a sign-in lasts as long as the page, and none that stays is offered`, () => {
+    it(`a sign-in lasts as long as the page, and none that stays is offered, as it ${what}`, () => {
       for (const name of ["localStorage", "sessionStorage"]) Object.defineProperty(globalThis, name, property);
       const tab = new modules.PageSession(modules.tabStorage(), undefined);
       expect([tab.canRemember, modules.deviceStorage()]).toEqual([false, undefined]);
@@ -175,7 +175,7 @@ describe("where a browser keeps nothing for pages", () => {
         Object.defineProperty(globalThis, name, { value: undefined, writable: true, configurable: true });
     });
 
-  it("as it has no room, a sign-in that should stay lasts as long as the page", () => {
+  it("a sign-in that should stay lasts as long as the page, as it has no room", () => {
     const full = { ...createStorage(), setItem: () => expect.unreachable("full") };
     const tab = new modules.PageSession(full, full);
     tab.signIn(MINE, WHO, true);

@@ -25,7 +25,7 @@ describe("signing in", () => {
     await steps("enter Token = two words > click Sign in > reads That is not a token");
     await signIn(`Authorization: Bearer ${place.service.token}\n`);
     await reads("Nothing grows here yet");
-    // Nobody asked to stay signed in.
+    // No one asked to stay signed in.
     expect(await kept(visit)).toEqual({ ...NOTHING, session: [place.service.token] });
     expect([address(), await page.getByText(/until \d/).count()]).toEqual(["/", 0]);
     await steps("reload > reads Nothing grows here yet");
@@ -85,7 +85,7 @@ describe("signing in", () => {
 });
 
 // A refused request logs an error in the browser's console, which fails the test: the page must not send one.
-describe("the page of a token", () => {
+describe("the page", () => {
   /** Which kinds of buttons the page has, anywhere. */
   async function offered({ page, click }: Visit): Promise<readonly string[]> {
     const isBehindDialog = (await page.getByRole("dialog").count()) > 0;
@@ -101,7 +101,7 @@ describe("the page of a token", () => {
     return visit;
   }
 
-  it("that may only read shows plants, whole too, and offers no change, not even by a link", async () => {
+  it("shows plants, whole too, to a token that may only read, and offers no change, not even by a link", async () => {
     const name = "Longleaf ".repeat(60).trim();
     await place.plant([`7,${name},tree`]);
     const visit = await visitWith(["plants:read"]);
@@ -124,7 +124,7 @@ describe("the page of a token", () => {
     }
   });
 
-  it("that may only write adds and imports plants, and requests none", async () => {
+  it("adds and imports plants for a token that may only write, and requests none", async () => {
     const visit = await visitWith(["plants:write"]);
     const { page, button, reads, steps } = visit;
     await page.clock.install();
@@ -139,7 +139,7 @@ describe("the page of a token", () => {
     expect(await place.stored()).toHaveLength(2);
   });
 
-  it("that may only manage tokens begins with them, and offers nothing else", async () => {
+  it("begins with the tokens for one that may only manage them, and offers nothing else", async () => {
     const visit = await visitWith(["admin"]);
     const { dialog, click, steps } = visit;
     await dialog.locator("tbody tr").first().waitFor();

@@ -47,7 +47,7 @@ it("the page works under a path, also the import, and keeps its token and its un
   await button("Sign out").click();
   await field("Token").waitFor();
 
-  // Nobody has signed out here, and nothing is undone yet.
+  // No one has signed out here, and nothing is undone yet.
   await page.goto(`${origin.url.href}green/`);
   await sees(NAMES);
   await button("Undo").click();

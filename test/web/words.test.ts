@@ -12,7 +12,7 @@ import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { modules, plantOf } from "../support/web/page-state.ts";
 
-describe("a token is found in what is pasted", () => {
+describe("a token in what is pasted", () => {
   const token = "plant_0aB1";
   for (const pasted of [
     token,
@@ -25,9 +25,9 @@ describe("a token is found in what is pasted", () => {
     `(**${token}**)`,
     `\u200b${token}\u2060`,
   ])
-    it(JSON.stringify(pasted), () => expect(parseToken(pasted)).toBe(token));
+    it(`is found in ${JSON.stringify(pasted)}`, () => expect(parseToken(pasted)).toBe(token));
 
-  it("and in nothing else, which is known at once of a large paste", () => {
+  it("is found in nothing else, which is known at once of a large paste", () => {
     for (const none of ["", "two words", "x".repeat(20_000), `${",".repeat(200_000)}x`]) expect(parseToken(none)).toBeUndefined();
   });
 });
@@ -48,7 +48,7 @@ describe("an id that is typed", () => {
 });
 
 describe("a plant that is typed", () => {
-  it("keeps exactly what nobody touched, even where an input cannot show it", () => {
+  it("keeps exactly what no one touched, even where an input cannot show it", () => {
     for (const odd of [
       plantOf(1, " Acer\n", " tree\t"),
       plantOf(1, "\u200b", "\u200b"),
@@ -62,7 +62,7 @@ describe("a plant that is typed", () => {
     }
   });
 
-  it("loses what nobody sees at the ends of its name and tag, and keeps it within", () => {
+  it("loses what no one sees at the ends of its name and tag, and keeps it within", () => {
     const draft = { id: "1", name: " \u200bBambus\u200bgras \u200b", tag: "tree\u200b" };
     expect(toPlant(1n, draft)).toEqual(plantOf(1, "Bambus\u200bgras", "tree"));
     expect([typedTag(" herb "), typedTag(" \u2060")]).toEqual(["herb", undefined]);
@@ -113,7 +113,7 @@ it("the end of a token is its day, and in its last 24 hours its minute", () => {
 });
 
 describe("messages", () => {
-  it("that ask for something are not pushed out by others, however many there are", () => {
+  it("are not pushed out by others if they ask for something, however many there are", () => {
     const notices = new modules.Notices();
     const action = { label: "Undo", run: () => undefined };
     for (const text of ["one", "two", "three"]) notices.add({ kind: "done", text, action });
@@ -161,7 +161,7 @@ describe("a plant that is saved", () => {
   const ALTERED = "Something on the way to the service alters what is sent: tell its operator.";
   for (const [id, what, fault, isNew, isTheirs, result] of [
     [1, "is saved if it is as wanted, though the answer was lost", "answer", false, false, MINE],
-    [2, "takes no place that somebody else has taken, if it is a new one", "none", true, true, THEIRS],
+    [2, "takes no place that someone else has taken, if it is a new one", "none", true, true, THEIRS],
     [3, "is not saved if it is as it was", "change", false, false, UNREACHED],
     [4, "is theirs if it is neither", "change", false, true, THEIRS],
     [5, "is not saved behind a proxy that makes tags weak, and conflicts with none", "tag", false, false, ALTERED],

@@ -28,7 +28,7 @@ type BulkOptions = Readonly<{
   keptUndo: KeptUndo;
   /** How many changes were sent so far, each try counted. */
   changesSent: () => number;
-  /** Aborted when the user has signed out. What was done is told, and offered to nobody to be undone. */
+  /** Aborted when the user has signed out. What was done is told, and offered to no one to be undone. */
   signedOut: AbortSignal;
   /** Tells the parts of the page what was changed, and what others were seen to have changed. */
   onChanged: (made: readonly NotedChange[], seen: readonly NotedChange[]) => void;
@@ -42,7 +42,7 @@ export class BulkChanges {
   readonly #options: BulkOptions;
   /** Of many plants only what was done last, and what was asked for earlier and done later. */
   readonly #offers: Offers;
-  /** The undo that was asked for last. The next one may be of the same plant, and would take it for a change of somebody else. */
+  /** The undo that was asked for last. The next one may be of the same plant, and would take it for a change of someone else. */
   #undoing = Promise.resolve();
 
   constructor(options: BulkOptions) {
@@ -50,7 +50,7 @@ export class BulkChanges {
     this.#offers = new Offers(options);
   }
 
-  /** Resolves with whether all were made: none was stopped, failed, or left because somebody had changed the plant. */
+  /** Resolves with whether all were made: none was stopped, failed, or left because someone had changed the plant. */
   async run(bulk: Bulk): Promise<boolean> {
     const { changes, replaces = this.#offers.ofMany() } = bulk;
     const result = await this.#sendKept(bulk, Symbol.asyncIterator in changes ? undefined : { changes, label: "Undo" });
@@ -76,7 +76,7 @@ export class BulkChanges {
     for (const kept of this.#options.keptUndo.find()) this.#offer(kept);
   }
 
-  /** Sends the changes, and takes over what was done, unless the page is somebody else's then. Meanwhile `undoable` is kept. */
+  /** Sends the changes, and takes over what was done, unless the page is someone else's then. Meanwhile `undoable` is kept. */
   async #sendKept(bulk: Bulk, undoable: Pick<Undo, "changes" | "label" | "isEdit"> | undefined): Promise<BulkResult> {
     const { signedOut, onChanged } = this.#options;
     // It may have waited for its turn until after a sign-out: then nothing is sent.
@@ -164,7 +164,7 @@ export class BulkChanges {
     // What may have been made can be undone like what was: if it was not, the plant is as it was already.
     const mine = [...made, ...unknown];
     // Where nothing needed a change, it may have been this page: a browser sends a request again by itself when a connection breaks that it had
-    // used before, and hears only what the second one came to. Or it was somebody else: then what was done before is still this page's last.
+    // used before, and hears only what the second one came to. Or it was someone else: then what was done before is still this page's last.
     const undoable = mine.length > 0 ? mine : already;
     if (bulk.isQuiet === true && isPlain(result) && made.length + already.length <= 1) return;
     const kind = failure === undefined ? "done" : "problem";

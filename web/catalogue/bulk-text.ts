@@ -14,7 +14,7 @@ export type BulkWords = Readonly<{
 
 export type BulkResult = Readonly<{
   made: readonly PlantChange[];
-  /** The plant was as wanted: somebody else has made it so. */
+  /** The plant was as wanted: someone else has made it so. */
   already: readonly PlantChange[];
   conflicts: ReadonlyArray<ChangeOutcome & { kind: "conflict" }>;
   /** They may or may not have been made. */

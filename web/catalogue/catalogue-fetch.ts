@@ -38,7 +38,7 @@ export function createCatalogueFetch(fetch: Fetch, onChange: () => void): Fetch 
   };
 }
 
-/** Why nothing more is sent for somebody who has signed out. The client passes it on as it is, and does not try again. */
+/** Why nothing more is sent for someone who has signed out. The client passes it on as it is, and does not try again. */
 export class SignedOutError extends PlantStoreClientError {
   constructor() {
     super({ message: "Signed out.", isRepeatable: false });

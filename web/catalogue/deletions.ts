@@ -17,7 +17,7 @@ type Waiting = Readonly<{ notice: number; clock: ReturnType<typeof setInterval>;
 
 /**
  * A deletion is sent only some seconds later. To delete at once and create again would lose: a tab that is closed or a connection that breaks in
- * between leaves nothing to undo with, and somebody else may take the id meanwhile. So the worst that can happen is that a plant stays.
+ * between leaves nothing to undo with, and someone else may take the id meanwhile. So the worst that can happen is that a plant stays.
  */
 export class Deletions {
   readonly #options: DeletionOptions;
@@ -36,7 +36,7 @@ export class Deletions {
     });
   }
 
-  /** Hides the plants at once, and deletes them when some seconds are over and nobody has undone it. */
+  /** Hides the plants at once, and deletes them when some seconds are over and no one has undone it. */
   remove(plants: readonly Plant[]): void {
     for (const plant of plants) this.#plants.set(plant.id, plant);
     this.#replaces = this.#options.bulkChanges.offers();
@@ -57,7 +57,7 @@ export class Deletions {
     for (const { after } of changes) if (after && this.#plants.has(after.id)) this.#plants.set(after.id, after);
   }
 
-  /** Deletes nothing of what is still waiting, and says so: nobody is signed in any more. */
+  /** Deletes nothing of what is still waiting, and says so: no one is signed in any more. */
   abandon(): void {
     if (this.#plants.size === 0) return;
     const text = `${notDeleted(this.#plants)}, because you signed out before.`;

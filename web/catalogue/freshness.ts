@@ -14,7 +14,7 @@ export function keepFresh(catalogue: Catalogue): () => void {
   let isStale = false;
   function ask(): void {
     isStale = true;
-    // A page that nobody sees waits until somebody does.
+    // A page that no one sees waits until someone does.
     if (document.visibilityState === "visible") timer ??= setTimeout(() => void refresh(), TOGETHER_MS);
   }
   /** One after the other: the next one would end what is on its way, and nothing would come as long as something changes. */

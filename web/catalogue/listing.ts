@@ -82,7 +82,7 @@ export class Listing {
   /** Takes over a change that was made or met here, also into what is on its way. */
   note(before: Plant | undefined, after: Plant | undefined): void {
     const here = this.#all.plants.find(({ id }) => id === after?.id);
-    // The answer was late, and a list has come since: somebody else has changed the plant after this.
+    // The answer was late, and a list has come since: someone else has changed the plant after this.
     if (before && here && !isSame(here, before)) return;
     const change = { at: performance.now(), before, after };
     this.#changes.push(change);

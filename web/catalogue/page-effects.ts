@@ -27,7 +27,7 @@ export function usePageEffects(catalogue: Catalogue, who: Session): void {
     // A phone that needs the memory discards a page that is out of sight, which hears no more than this.
     return listen({ visibilitychange: save });
   }, [listing]);
-  // Nobody should change what is out of sight; another order shows the same plants. Until the plants of another view are
+  // No one should change what is out of sight; another order shows the same plants. Until the plants of another view are
   // here, those of the one before are in sight. Another token may see none.
   useLayoutEffect(() => ticks.clear(), [ticks, listed.q, listed.tag, access.read]);
   useEffect(() => {
@@ -36,7 +36,7 @@ export function usePageEffects(catalogue: Catalogue, who: Session): void {
     renaming.offer();
   }, [renaming, access.read, access.write]);
   useEffect(() => void (access.read && tagCounts.load()), [tagCounts, view, access.read]);
-  // What came to nothing while nobody was signed in.
+  // What came to nothing while no one was signed in.
   useEffect(() => void (listing.state.get().phase !== "searching" && catalogue.refresh()), [who]);
   useEffect(() => {
     document.title = [view.q, view.tag === null ? WITHOUT_TAG : (view.tag ?? ""), "Plant Store"].filter((part) => part !== "").join(" – ");

@@ -11,7 +11,7 @@ export type Total = PlantCount & Readonly<{ view: View }>;
 /** Counts of a very large catalogue may be some seconds old. */
 const RECOUNT_MS = 6_000;
 
-/** How many plants carry each tag, the most frequent first; undefined as long as nobody knows. */
+/** How many plants carry each tag, the most frequent first; undefined as long as no one knows. */
 export class LiveTagCounts {
   readonly state = new State<readonly TagCount[] | undefined>(undefined);
   /** Of the plants that the words of the view find. */

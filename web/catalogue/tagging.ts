@@ -11,7 +11,7 @@ type Asked = Readonly<{ plants: Map<bigint, Plant>; tag: string | undefined; off
 type Turn = Asked & Readonly<{ over: Promise<void> }>;
 
 /**
- * Tags of the same plants are set one after the other: otherwise the second would take what the first did for a change of somebody else. Nothing
+ * Tags of the same plants are set one after the other: otherwise the second would take what the first did for a change of someone else. Nothing
  * else waits for them.
  */
 export class Tagging {

@@ -38,7 +38,7 @@ export class Ticks {
     let before = state.get();
     state.watch(() => {
       const now = state.get();
-      // What a whole list that was read again has no more, somebody else has deleted, or changed so that the view does not show it.
+      // What a whole list that was read again has no more, someone else has deleted, or changed so that the view does not show it.
       if (before.phase === "searching" && now.phase === "whole") {
         const here = new Set(now.plants.map(({ id }) => id));
         for (const { id } of before.plants) if (!here.has(id)) this.#plants.delete(id);

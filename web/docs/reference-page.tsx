@@ -69,7 +69,7 @@ function Operations({ groups }: Pick<Reference, "groups">) {
   );
 }
 
-/** The token of “Try it”: that of the catalogue, as long as somebody is signed in there, or one that is typed here. */
+/** The token of “Try it”: that of the catalogue, as long as someone is signed in there, or one that is typed here. */
 function TokenField({ session, isSignedIn }: Readonly<{ session: PageSession; isSignedIn: boolean }>) {
   const [typed, setTyped] = useState<string>();
   useEffect(

@@ -22,7 +22,7 @@ export type Answered = Readonly<{
   isCut: boolean;
 }>;
 
-/** How many characters of an answer are read: nobody reads more on a page. */
+/** How many characters of an answer are read: no one reads more on a page. */
 const BODY_MAX = 200_000;
 
 /** The request, but for its token. `base` is where the service is. */

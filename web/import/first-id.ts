@@ -7,7 +7,7 @@ import { sendSlice } from "./send-file.ts";
 /** How many plants with the name of the first row are looked at. */
 const CANDIDATES = 20;
 
-/** Numbers that people use. Longer ids are made at random, and nobody wants to count on behind them. */
+/** Numbers that people use. Longer ids are made at random, and no one wants to count on behind them. */
 const NUMBER_MAX = 999_999_999n;
 
 /** Reads a file without ids with numbers for its rows. `isKnown`: it is already there under them. */

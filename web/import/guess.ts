@@ -4,7 +4,7 @@ import type { CsvOptions } from "../../src/files/csv-options.ts";
 import { checkFile } from "./check-file.ts";
 import type { CheckedFile, CheckOptions } from "./check-file.ts";
 
-/** How a file is read before anybody chose something. */
+/** How a file is read before anyone chose something. */
 const GUESSING: CsvOptions = {
   hasHeader: true,
   columns: {},

@@ -23,7 +23,7 @@ function createTable(slots: number) {
 export function findRepeats(): Readonly<{ see: (plant: NewPlant, row: number) => Repeat | undefined }> {
   let table = createTable(SLOTS_MIN);
   let count = 0;
-  /** Of this file alone: nobody can choose ids that all have one place. */
+  /** Of this file alone: no one can choose ids that all have one place. */
   const secret = crypto.getRandomValues(new Uint32Array(1))[0]!;
 
   function placeOf(id: bigint): number {

@@ -21,7 +21,7 @@ export function toDraft({ id, name, tag }: Plant): Draft {
 }
 
 /**
- * The plant of a draft. A field that nobody touched stays exactly as it was, even where an input could not show it: a line
+ * The plant of a draft. A field that no one touched stays exactly as it was, even where an input could not show it: a line
  * break, or a tag without a letter.
  */
 export function toPlant(id: bigint, draft: Draft, original?: Plant): Plant {
@@ -43,7 +43,7 @@ export function typedTag(text: string): string | undefined {
 }
 
 /**
- * What is typed, without what nobody sees at its ends: spaces, which keyboards add, and marks without a width, which come
+ * What is typed, without what no one sees at its ends: spaces, which keyboards add, and marks without a width, which come
  * along from where it was copied.
  */
 function trimmed(text: string): string {

@@ -52,7 +52,7 @@ export function EditDialog({ id, catalogue }: EditDialogProps) {
 
 type ConflictProps = Readonly<{
   mine: Plant;
-  /** Undefined when somebody deleted it. */
+  /** Undefined when someone deleted it. */
   theirs: Plant | undefined;
   isBusy: boolean;
   onMine: () => void;

@@ -19,7 +19,7 @@ type Step =
   | Readonly<{ kind: "editing"; seen: StoredPlant }>
   | Readonly<{ kind: "conflict"; mine: Plant; theirs: StoredPlant | undefined }>;
 
-/** What is typed, and what it is to replace: somebody else may change the plant before it is saved. */
+/** What is typed, and what it is to replace: someone else may change the plant before it is saved. */
 type Typed = Readonly<{ draft: Draft; name: string; tag?: string; etag: string }>;
 
 /** How far a change of a plant is, and what leads on. */
@@ -79,7 +79,7 @@ export function useEditing(id: bigint, catalogue: Catalogue) {
     opening.close();
   }
 
-  /** Drops what is typed, and shows the plant: nobody should go on with what it was. */
+  /** Drops what is typed, and shows the plant: no one should go on with what it was. */
   function discard(): void {
     typed.reset(undefined);
     setStep({ kind: "loading" });

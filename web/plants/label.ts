@@ -1,13 +1,13 @@
 import type { PlantCount } from "../../src/client/client.ts";
 
-/** A name, or what is shown instead of one that nobody could see. */
+/** A name, or what is shown instead of one that no one could see. */
 export function nameLabel(name: string): string {
   return isInvisible(name) ? "(no name)" : name;
 }
 
 export const WITHOUT_TAG = "Without a tag";
 
-/** A tag, or what is shown instead of one that nobody could see. */
+/** A tag, or what is shown instead of one that no one could see. */
 export function tagLabel(tag: string | null): string {
   if (tag === null) return WITHOUT_TAG;
   return isInvisible(tag) ? "(empty tag)" : tag;

@@ -16,7 +16,7 @@ export function Arrival({ context, token }: { context: AppContext; token: string
     setProblem(undefined);
     try {
       const who = await createClient({ url: base, token, fetch: reaching.fetch, retries: 1 }).session();
-      // Somebody may have signed out in another tab.
+      // Someone may have signed out in another tab.
       if (isShown()) session.signIn(token, who);
     } catch (thrown) {
       setProblem(failureText(thrown));

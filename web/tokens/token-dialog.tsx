@@ -71,7 +71,7 @@ function useTokens({ client, newSecret, context: { notices } }: Catalogue) {
     if (last.current === mine) setList(tokens);
   }
 
-  /** `token` and `done`: what nobody would hear of if the dialog were closed. */
+  /** `token` and `done`: what no one would hear of if the dialog were closed. */
   async function attempt(work: () => Promise<void>, token?: string, done = ""): Promise<void> {
     setProblem(undefined);
     try {

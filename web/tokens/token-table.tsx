@@ -9,7 +9,7 @@ type TokenTableProps = Readonly<{ tokens: readonly Token[]; onRevoke: (token: To
 export function TokenTable({ tokens, onRevoke }: TokenTableProps) {
   // The one whose button was pressed once.
   const [asked, setAsked] = useState<string>();
-  // After years most are revoked, and nobody looks for those.
+  // After years most are revoked, and no one looks for those.
   const inOrder = [...tokens.filter(isValid), ...tokens.filter((token) => !isValid(token))];
   return (
     <div class="tokens">

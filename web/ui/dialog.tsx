@@ -54,7 +54,7 @@ export function Dialog({ title, notices, onClose, isWide = false, children }: Di
         if (event.cancelable) onClose?.();
       }}
       onClose={() => {
-        // A browser may close it by itself; when we took it away, nobody needs to be told.
+        // A browser may close it by itself; when we took it away, no one needs to be told.
         if (isOpen.current && onClose) onClose();
         else if (isOpen.current) ref.current?.showModal();
       }}
