@@ -101,7 +101,7 @@ describe("plant-store backup, in trouble or beside many creates,", () => {
     const { place, service } = garden;
     // The WAL of this service has more than two pages.
     const root = plantBugs([
-      { file: "src/store/sqlite/engine/requirements.ts", from: "SNAPSHOT_WAL_PAGES_MAX = 131_072", to: "SNAPSHOT_WAL_PAGES_MAX = 2" },
+      { file: "src/store/sqlite/engine/wal.ts", from: "SNAPSHOT_WAL_PAGES_MAX = 131_072", to: "SNAPSHOT_WAL_PAGES_MAX = 2" },
     ]);
     const { status, stdout, stderr } = await runOn(place, ["backup", join(own, "file.gz")], { root });
     expect([status, stdout]).toEqual([1, ""]);

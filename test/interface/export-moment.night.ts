@@ -23,7 +23,7 @@ const SHORT: readonly PlantedBug[] = [
 /** Snapshots end when the WAL has 20 MB, and the log says so. */
 const SMALL_WAL: readonly PlantedBug[] = [
   {
-    file: "src/store/sqlite/engine/requirements.ts",
+    file: "src/store/sqlite/engine/wal.ts",
     from: "SNAPSHOT_WAL_PAGES_MAX = 131_072;",
     to: "SNAPSHOT_WAL_PAGES_MAX = 5000;",
   },

@@ -31,7 +31,7 @@ const IDS = Array.from({ length: inForm(50_000, 50_000, 20_000) }, (_, at) => Bi
  * in between.
  */
 const LOGGED_CHECKPOINTS = [
-  { file: "src/store/sqlite/engine/requirements.ts", from: "const WAL_PAGES_MAX = 4000;", to: "const WAL_PAGES_MAX = 600;" },
+  { file: "src/store/sqlite/engine/wal.ts", from: "const WAL_PAGES_MAX = 4000;", to: "const WAL_PAGES_MAX = 600;" },
   {
     file: "src/store/sqlite/engine/health.ts",
     from: 'outcome = (await thread.call("checkpoint")) ? "done" : "blocked";',

@@ -45,7 +45,7 @@ async function run(words: readonly string[], environment: Readonly<Record<string
     if (!(reason instanceof Exit)) stderr.add(complaintOf(reason));
   } finally {
     process.umask(before.umask);
-    Object.assign(process, { argv: before.argv, env: before.env, exitCode: before.exitCode });
+    Object.assign(process, { argv: before.argv, env: before.env, exitCode: before.exitCode ?? 0 });
     exit.mockRestore();
     stdout.end();
     stderr.end();
