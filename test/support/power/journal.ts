@@ -46,6 +46,15 @@ export function openJournal() {
       const isMade = status === 200 || status === 204;
       for (const one of requests[Number(request.replace("try-", "")) - 1] ?? []) Object.assign(one, { answered: moment, isMade });
     },
+    /** Records what was read at a moment: an attempt without a response that shows there has been made, and must stay so. */
+    see(stored: Plants, moment: number): void {
+      for (const [id, tries] of triesOf) {
+        const sure = tries.findLastIndex(({ isMade }) => isMade);
+        if (tries[sure]?.content === stored.get(id)) continue;
+        const seen = tries.find(({ content }, at) => at > sure && content === stored.get(id));
+        if (seen) Object.assign(seen, { answered: moment, isMade: true });
+      }
+    },
     /** How many requests were answered 2xx. */
     made: (): number => requests.filter((tries) => tries.some(({ isMade }) => isMade)).length,
     ids: (): number[] => [...triesOf.keys()],
