@@ -48,6 +48,14 @@ const NEVER_PROBE: Edit = {
 export const MUTANTS: readonly Mutant[] = [
   // The command line
   {
+    // A token is printed once its store has closed, which may fail or be interrupted.
+    test: "cli/commands.test.ts",
+    name: "prints the new token even if its store fails to close",
+    file: "src/cli/tokens.ts",
+    from: "await withOwnStore(config, async ({ tokens }) => printResult(command, await work(tokens, config)));",
+    to: "printResult(command, await withOwnStore(config, ({ tokens }) => work(tokens, config)));",
+  },
+  {
     test: "cli/backup.night.ts",
     name: "is of one moment, on PostgreSQL",
     file: "src/store/postgres/snapshot.ts",

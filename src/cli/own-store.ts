@@ -8,7 +8,7 @@ import { createCommandLog } from "./command-log.ts";
 /** In milliseconds. Waiting for a busy store is better than having to run the command again. */
 const WAIT_MS_MIN = 10_000;
 
-/** Runs `work` on the store of a command that reads or changes a little of it. */
+/** Opens the store of a command that exists, runs `work` on it, and closes it. */
 export async function withOwnStore<Result>(config: Config, work: (store: Store) => Promise<Result>): Promise<Result> {
   const store = await openOwnStore(config, { isServing: false, isNew: false });
   try {

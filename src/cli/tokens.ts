@@ -96,7 +96,8 @@ function revokeCommand(): Command {
 function withTokens(command: Command, work: (tokens: TokenStore, config: Config) => Promise<Result>): Command {
   return addSettings(addJson(command), ["data", "database"]).action(async () => {
     const config = configOf(command);
-    printResult(command, await withOwnStore(config, ({ tokens }) => work(tokens, config)));
+    // Before the store is closed, which may fail or be interrupted: a secret is shown once.
+    await withOwnStore(config, async ({ tokens }) => printResult(command, await work(tokens, config)));
   });
 }
 

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
 import manifest from "../../package.json" with { type: "json" };
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { plantBugs } from "../support/plant-bugs.ts";
 import { cleanEnvironment, PROJECT, runCommand, startProcess } from "../support/process.ts";
 import { PATIENT } from "../support/service-process.ts";
 import type { ServiceProcess } from "../support/process.ts";
@@ -151,5 +152,17 @@ describe("a service on this machine", () => {
     expect((await importWith({ PLANT_STORE_TOKEN: `"${service.token}"` })).stderr).toContain(
       "PLANT_STORE_TOKEN is not a token: it has spaces, quotes",
     );
+  });
+});
+
+describe("plant-store token create", () => {
+  it("prints the new token even if its store fails to close: it is shown once", async () => {
+    const data = temporaryFolder();
+    await (await startProcess({ data, flags: PATIENT })).end("SIGTERM");
+    const root = plantBugs([
+      { file: "src/store/sqlite/store.ts", from: "await store.close();", to: 'await store.close(); throw new Error("It fails.");' },
+    ]);
+    const { status, stdout } = await runCommand(["token", "create", "--name", "me", "--json", "--data", data], { root });
+    expect([status, JSON.parse(stdout)]).toMatchObject([1, { name: "me", token: expect.any(String) }]);
   });
 });
