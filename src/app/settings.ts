@@ -3,7 +3,7 @@ import { LOG_LEVELS } from "../runtime/log.ts";
 
 type Row = Readonly<{ operand: string; choices?: readonly string[]; fallback: string; help: string }>;
 
-/** Its names follow from its own: `queueMax` is the variable PLANT_STORE_QUEUE_MAX and the flag --queue-max. */
+/** The variable and the flag follow from the name: `queueMax` is PLANT_STORE_QUEUE_MAX and --queue-max. */
 export type Setting = Row & Readonly<{ variable: string; flag: string }>;
 
 const TABLE = {

@@ -172,7 +172,7 @@ function toPlain(name: string): string {
   return letters === "" ? name.trim() : letters;
 }
 
-/** Here, where the build of the page finds the error by its name. */
+/** In this file, because the page bundles only errors whose names are in its own sources (web/build.ts). */
 export function invalidHeader(message?: string): PlantStoreError {
   return new PlantStoreError("invalid_csv_header", message === undefined ? {} : { message });
 }

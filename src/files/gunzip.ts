@@ -95,7 +95,10 @@ function toMalformed(thrown: unknown): PlantStoreError {
   return thrown instanceof PlantStoreError ? thrown : new PlantStoreError("malformed_gzip", { cause: thrown });
 }
 
-/** How many zeros are at the end, with those before this piece. A loop, as a call for each byte takes fifteen times as long, and megabytes of them arrive in one turn of the event loop. */
+/**
+ * How many zeros are at the end, with those before this piece. A loop, as a call for each byte takes fifteen times as
+ * long, and megabytes of them arrive in one turn of the event loop.
+ */
 function zerosBehind(piece: Uint8Array, before: number): number {
   let at = piece.length;
   while (at > 0 && piece[at - 1] === 0) at -= 1;

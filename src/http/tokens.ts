@@ -32,7 +32,10 @@ type TokenHandlers = Pick<Handlers, "getSession" | "listTokens" | "createToken" 
 
 const NO_STORE = { "cache-control": "no-store" };
 
-/** The operations on tokens, and what a token may know of itself. A token can only create tokens with no more scopes and no longer life than its own. */
+/**
+ * The operations on tokens, and what a token may know of itself. A token can only create tokens with no more scopes and
+ * no longer life than its own.
+ */
 export function tokenHandlers(options: TokenOptions): TokenHandlers {
   const { tokens, usage, audit, now, onRevoke } = options;
   return {

@@ -16,7 +16,7 @@ export function toCount(found: number, max = COUNTED_MAX): PlantCount {
 /** How many plants have a tag. */
 export type TagCount = Readonly<{ tag: string; plants: number }>;
 
-/** The tags with the most plants, as many as a list may have. `ageMs`: changes of so many milliseconds before may be missing. */
+/** The tags with the most plants, as many as a list may have. `ageMs`: how old the count is, in milliseconds: later changes may be missing. 0 if none is. */
 export type TagCounts = Readonly<{ tags: readonly TagCount[]; ageMs: number }>;
 
 /** The tags of the plants that match, as many as a list may have. All that were counted, also those without a tag, are `plants`. */

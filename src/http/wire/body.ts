@@ -5,7 +5,7 @@ import type { Framing } from "./head.ts";
 
 export type IncomingBody = WholeBody | ArrivingBody;
 
-/** The same, as the reader of a request sees it. */
+/** A body as the handler of its request sees it. */
 export type Body = Pick<IncomingBody, "whole" | typeof Symbol.asyncIterator>;
 
 type BodyOptions = Readonly<{

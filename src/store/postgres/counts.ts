@@ -1,6 +1,5 @@
 import type { SearchTerms } from "../../domain/terms.ts";
-import { COUNTED_MAX, toCount } from "../tags.ts";
-import { TAGS_BYTES_MAX, TAGS_MAX } from "../tags.ts";
+import { COUNTED_MAX, TAGS_BYTES_MAX, TAGS_MAX, toCount } from "../tags.ts";
 import type { FoundTags, TagCount, PlantCount } from "../tags.ts";
 import type { Statement } from "./engine/pool.ts";
 import type { Execute } from "./engine/retry.ts";

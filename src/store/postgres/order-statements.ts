@@ -1,8 +1,7 @@
 import { ORDERS } from "../page.ts";
 import type { Order, Sorting } from "../page.ts";
 import type { Statement } from "./engine/pool.ts";
-import { conditionOf } from "./list-statements.ts";
-import { among, readPage, within } from "./list-statements.ts";
+import { among, conditionOf, readPage, within } from "./list-statements.ts";
 import type { Asked, Filter } from "./list-statements.ts";
 
 /**

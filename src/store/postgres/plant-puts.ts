@@ -100,9 +100,10 @@ export type Replace = (updates: readonly Update[], refuse: (plant: Update, reaso
 
 /**
  * Replaces plants. After a failure no one knows whether they were replaced, until they are looked at. What is neither
- * the old nor the new plant then, others have changed: it rejects, as doing it again might undo what they were promised. `update` must not run twice by itself.
+ * the old nor the new plant then, others have changed: it rejects, as doing it again might undo what they were promised.
+ * `update` must not run twice by itself.
  */
-export function createReplace(tables: PlantTables, update: PlantTables["update"]): Replace {
+export function createReplace(tables: Pick<PlantTables, "confirm" | "find">, update: PlantTables["update"]): Replace {
   /** Resolves with those that were not made. Rejects with the reason if that cannot be told. */
   async function lookAgain(updates: readonly Update[], reason: unknown): Promise<readonly Update[]> {
     const now = plantsById(await tables.find(updates.map(({ id }) => id)));

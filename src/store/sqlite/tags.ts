@@ -50,7 +50,7 @@ export function createTagCounter(db: DatabaseSync): (cursor: TagCursor) => TagSt
     const last = rows.pop();
     if (!last) return { counts: [], next: undefined };
     // Only the last tag continues in the next step; of the others the most frequent are enough.
-    return { counts: [...mostFrequent(rows.map(toCount)), toCount(last)], next: cursorAfter(last) };
+    return { counts: [...mostFrequent(rows.map(toTagCount)), toTagCount(last)], next: cursorAfter(last) };
   };
 }
 
@@ -58,7 +58,7 @@ function cursorAfter({ tag, last }: GroupRow): TagCursor {
   return last === PLANT_ID_MAX ? { tag } : { tag, id: last + 1n };
 }
 
-function toCount({ tag, plants }: GroupRow): TagCount {
+function toTagCount({ tag, plants }: GroupRow): TagCount {
   return { tag, plants: Number(plants) };
 }
 

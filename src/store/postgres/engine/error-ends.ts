@@ -15,9 +15,9 @@ const UNKNOWN_BYTES_MAX = 1_000_000;
 
 /**
  * Gives errors the end that what is in front of a server may leave out: pg-protocol 1.16 reads such an error without end,
- * and nothing else runs any more. What cannot be read at all ends the connection: pg throws it where no one can catch it, which would end the process. So
- * does too much from a server that is not known yet. Gives them their severity in English too: pg reads only that in the
- * language of the server.
+ * and nothing else runs any more. What cannot be read at all ends the connection: pg throws it where no one can catch it,
+ * which would end the process. So does too much from a server that is not known yet. Gives them their severity in English
+ * too: pg reads only that in the language of the server.
  */
 export function mendErrors(connection: pg.Connection, isKnown = () => false): void {
   const wire = connection as Wire;

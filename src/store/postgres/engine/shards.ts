@@ -40,10 +40,10 @@ export const PROBE_WORKER: Statement = { text: `SELECT pg_logical_emit_message(t
 
 /** Whether Citus has the plants on other nodes too, also where `readShards` cannot tell on which. */
 export async function areDistributed(execute: Execute): Promise<boolean> {
-  return (await isTrue(execute, HAS_CITUS)) && (await isTrue(execute, IS_DISTRIBUTED));
+  return (await answersTrue(execute, HAS_CITUS)) && (await answersTrue(execute, IS_DISTRIBUTED));
 }
 
-async function isTrue(execute: Execute, statement: Statement): Promise<boolean> {
+async function answersTrue(execute: Execute, statement: Statement): Promise<boolean> {
   const [row] = await execute<[answer: string]>(statement, [], HOW);
   return row![0] === "t";
 }
@@ -53,7 +53,7 @@ async function isTrue(execute: Execute, statement: Statement): Promise<boolean> 
  * Then any statement goes to the server itself, which is slower on Citus and right everywhere.
  */
 export async function readShards(execute: Execute): Promise<ShardMap | undefined> {
-  if (!(await isTrue(execute, HAS_CITUS))) return undefined;
+  if (!(await answersTrue(execute, HAS_CITUS))) return undefined;
   const rows = await execute<ShardRow>(READ_SHARDS, [], HOW);
   // The name that a coordinator has until it is given one. To the service it means another machine.
   if (rows.some(([, host]) => host === "localhost")) return undefined;

@@ -54,7 +54,7 @@ export class Follower {
     if (!this.#isFollowing && !this.#isClosed) this.#timer ??= setTimeout(() => void this.#catchUp(), GATHER_MS).unref();
   }
 
-  /** Has the index follow up to this change now. Resolves when it holds it, is being built, a step failed, or it takes too long. */
+  /** Has the index follow up to this change now. Resolves when the index holds it, is being built, has failed a step, or takes too long. */
   async reach(change: number): Promise<void> {
     if (this.#isClosed || change <= this.#held) return;
     const { promise, resolve } = Promise.withResolvers<void>();
