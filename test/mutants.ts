@@ -299,6 +299,13 @@ export const MUTANTS: readonly Mutant[] = [
     to: "ISOLATION LEVEL READ COMMITTED",
   },
   {
+    test: "interface/counts.test.ts",
+    name: "keeps a count that is expensive",
+    file: "src/store/tags.ts",
+    from: "const KEPT_TIMES = 5;",
+    to: "const KEPT_TIMES = 0;",
+  },
+  {
     test: "interface/bulk-changes.test.ts",
     name: "a thousand are made as the outcomes say",
     file: "src/http/bulk-changes.ts",
@@ -815,6 +822,13 @@ export const MUTANTS: readonly Mutant[] = [
   },
 
   // Tokens
+  {
+    test: "tokens/first-token.test.ts",
+    name: "ends once with the first use of another token with all scopes",
+    file: "src/auth/first-token.ts",
+    from: "token.scopes.length < SCOPES.length",
+    to: '!token.scopes.includes("admin")',
+  },
   {
     test: "tokens/token-queue.test.ts",
     name: "on SQLite are refused as overloaded",

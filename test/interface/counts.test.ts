@@ -1,4 +1,7 @@
 import { afterAll, describe, expect, it } from "bun:test";
+import { createRepresent } from "../../src/http/representation.ts";
+import { tagHandlers } from "../../src/http/tags.ts";
+import { keepCounts } from "../../src/store/tags.ts";
 import { expectConform } from "../support/conform.ts";
 import { PATIENCE } from "../support/patience.ts";
 import { startTestService } from "../support/service.ts";
@@ -132,6 +135,29 @@ describe.concurrent("GET /tags", () => {
     expect(await readTags(own, "?limit=3")).toEqual(expected.slice(0, 3));
     expect(await readTags(own, "?limit=2147483647")).toEqual(expected);
     await own.stop();
+  });
+
+  it("keeps a count that is expensive, says how old it is, and answers no condition with it", async () => {
+    let time = 0;
+    let plants = 0;
+    const counts = keepCounts({
+      count() {
+        time += 3000;
+        return Promise.resolve([{ tag: "fern", plants: (plants += 1) }]);
+      },
+      now: () => time,
+    });
+    expect(await counts()).toEqual({ tags: [{ tag: "fern", plants: 1 }], ageMs: 0 });
+    time += 1000;
+    expect(await counts()).toEqual({ tags: [{ tag: "fern", plants: 1 }], ageMs: 4000 });
+    const { listTags } = tagHandlers({ plants: { countTags: counts }, represent: createRepresent() } as never);
+    const ask = (headers: Record<string, string>) =>
+      listTags({ parameters: { limit: 10, untagged: false }, headers: new Headers(headers) } as never);
+    const { status, headers } = await ask({});
+    expect([status, headers?.["age"]]).toEqual([200, "4"]);
+    expect((await ask({ "if-none-match": headers!["etag"]! })).status).toBe(200);
+    time += 12_000;
+    expect(await counts()).toEqual({ tags: [{ tag: "fern", plants: 2 }], ageMs: 0 });
   });
 
   it("answers the 1,000 most frequent of 1,500 tags, whatever the limit", async () => {

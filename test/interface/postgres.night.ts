@@ -7,6 +7,7 @@ import { sharedCluster } from "../support/postgres/cluster.ts";
 /** Those of the change gate that know of a service only what a client knows. */
 const FILES = [
   "interface/accept",
+  "interface/bulk-changes",
   "interface/changes",
   "interface/counts",
   "interface/import",

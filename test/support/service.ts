@@ -30,7 +30,7 @@ type TestOptions = Readonly<{
 const PROGRAM = process.env["TEST_PROGRAM"];
 
 /** Where it is "PostgreSQL", a data folder that names no database has one there (interface/postgres.night.ts). */
-const ENGINE = process.env["TEST_ENGINE"];
+export const ENGINE = process.env["TEST_ENGINE"];
 const databases = new Map<string, string>();
 
 /** `token` is the first token; empty if it no longer exists. */

@@ -42,6 +42,7 @@ describe("someone who has no token left", () => {
       // From elsewhere, as on another machine: the file of the token stays where it is.
       const where = flags.length > 0 ? ["--data", temporaryFolder(), ...flags] : ["--data", data];
       expect((await runCommand(["token", "revoke", "first", ...where])).status).toBe(0);
+      expect(existsSync(join(data, "first-token"))).toBe(flags.length > 0);
 
       const service = startOnTerminal(["--data", `'${data.replaceAll("'", `'\\''`)}'`, ...flags]);
       try {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "bun:test";
 import { ENGINES } from "../support/engines.ts";
+import { sendRaw, toRequest } from "../support/raw-http.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { callerTrace, startCollector } from "../support/test-collector.ts";
@@ -182,6 +183,18 @@ describe("whether a request is traced", () => {
     });
     expect(requestsIn(spans)).toBeGreaterThanOrEqual(100);
     expect(requestsIn(spans)).toBeLessThanOrEqual(100 * seconds);
+  });
+
+  it("does not pass on to the next requests of its connection", async () => {
+    const { traceId, headers } = callerTrace(1);
+    const done = await traced({ environment: { OTEL_TRACES_SAMPLER: "parentbased_always_off" } }, async ({ url, token }) => {
+      const create = (id: number, ...fields: readonly string[]) =>
+        toRequest("POST /plants", { token, fields: ["Content-Type: application/json", ...fields], body: `{"id":${id},"name":"Rose"}` });
+      await sendRaw(url, [create(1, `traceparent: ${headers.traceparent}`) + create(2) + create(3, "Connection: close")]);
+    });
+    expect(done.spans.filter(({ name }) => name === "plants.create").length).toBe(1);
+    const requests = done.logged.filter(({ event }) => event === "request");
+    expect(requests.map((line) => line["traceId"])).toEqual([traceId, undefined, undefined]);
   });
 });
 
