@@ -1017,6 +1017,13 @@ export const MUTANTS: readonly Mutant[] = [
     to: "",
   },
   {
+    test: "web/list.test.ts",
+    name: "is asked for until it comes",
+    file: "web/catalogue/tag-counts.ts",
+    from: "if (isTransient(thrown)) this.#countLater();",
+    to: "void isTransient(thrown);",
+  },
+  {
     test: "web/session.test.ts",
     name: "a late refusal of it does not end the next one",
     file: "web/session.ts",

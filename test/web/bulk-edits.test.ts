@@ -323,6 +323,18 @@ describe("a deletion", () => {
     expect(Object.keys(await tags())).toEqual(["A", "B"]);
   });
 
+  it("is made after the next sign-in if its token ends while it waits, though the next token has other scopes", async () => {
+    const [short, next] = [await makeToken(["plants:read", "plants:write"]), await makeToken(["plants:write"])];
+    const page = await open(AB, short.token);
+    page.deletions.remove(page.find("A"));
+    await revoke(short);
+    page.session.expire(`Bearer ${short.token}`, "It was revoked.");
+    page.session.signIn(next.token, { scopes: ["plants:write"] });
+    await until("its time is over", () => page.offered().length === 0);
+    await page.deletions.flush();
+    expect(await tags()).toEqual({ B: "tree" });
+  });
+
   it("is not shown as undone once the list is read again if its outcome is unknown", async () => {
     const page = await open(AB);
     page.lose("POST", CHANGES);

@@ -1,5 +1,6 @@
 // What the page lists, counts and selects, by its state modules alone.
-import { describe, expect, it } from "bun:test";
+import { describe, expect, it, jest } from "bun:test";
+import { ServiceError } from "../../src/client/client.ts";
 import type { Client, Page, Plant } from "../../src/client/client.ts";
 import { until } from "../support/until.ts";
 import { rowsOf } from "../support/web/garden.ts";
@@ -309,6 +310,30 @@ describe("how many plants a tag has", () => {
     late.resolve(await counted(1));
     await first;
     expect(counts.total.get()).toMatchObject({ plants: 2 });
+  });
+
+  it("is asked for until it comes, though the service refuses it several times", async () => {
+    const refusal = { status: 503, error: 50300, message: "Refused.", isRepeatable: true, requestId: undefined, retryAfterMs: 60_000 };
+    const trees = [{ tag: "tree", plants: 2 }];
+    let asked = 0;
+    const tags = async () => {
+      asked += 1;
+      if (asked < 4) throw new ServiceError(refusal);
+      return { tags: trees };
+    };
+    jest.useFakeTimers();
+    try {
+      const counts = new modules.LiveTagCounts({ tags, count: () => counted(2) } as unknown as Client, new modules.State(ALL));
+      await counts.load();
+      for (const said of [undefined, undefined, trees]) {
+        jest.advanceTimersByTime(10_000);
+        await new Promise(process.nextTick);
+        expect([asked, counts.state.get()]).toEqual([asked, said]);
+      }
+      expect(asked).toBe(4);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 });
 
