@@ -31,6 +31,9 @@ const GOODPUT_MIN = inForm(0.6, 0.9);
 const P99_TIMES_MAX = inForm(10, 3);
 const MEMORY_TIMES_MAX = inForm(2, 1.5);
 
+/** A refusal is held back for a second, so that clients who repeat at once cost one a second. In milliseconds. */
+const REFUSED_MS_MIN = 900;
+
 /** Shorter times are within the noise of a busy machine, where any process may wait that long for a processor. */
 const P99_MS_ALWAYS = 20;
 
@@ -121,8 +124,9 @@ function figuresOf(rounds: readonly Round[], factor: number) {
 
 /** What breaks the promise, in a sentence each. */
 function findBroken(rounds: readonly Round[], factor: number): string[] {
-  const { goodput, p99Ms, calmP99Ms, memory } = figuresOf(rounds, factor);
+  const { goodput, p99Ms, calmP99Ms, memory, refusedP99Ms } = figuresOf(rounds, factor);
   return [
+    ...(refusedP99Ms >= REFUSED_MS_MIN ? [] : [`refusals are sent after ${Math.round(refusedP99Ms)} ms`]),
     ...(goodput >= GOODPUT_MIN ? [] : [`the goodput is ${goodput.toFixed(2)} of the peak`]),
     ...(p99Ms <= Math.max(P99_MS_ALWAYS, P99_TIMES_MAX * calmP99Ms)
       ? []

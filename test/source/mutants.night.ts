@@ -8,6 +8,7 @@ import type { Edit, Mutant } from "../mutants.ts";
 import { PROJECT } from "../support/process.ts";
 import { ALONE } from "../support/run-form.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { writtenEdits } from "../support/written-edits.ts";
 
 /** How many tests run at a time, each in a copy of its own. */
 const COPIES = 4;
@@ -42,8 +43,8 @@ const copies = Array.from({ length: COPIES }, copyProject);
 // A test that fails for a ReferenceError shows nothing of the promise.
 it("every edit uses names that are there", () => {
   const root = copyProject();
-  const missing = groups().flatMap((mutants) => {
-    const restore = edit(root, mutants.flatMap(editsOf));
+  const missing = groups().flatMap((edits) => {
+    const restore = edit(root, edits);
     const found = [".", "web"].flatMap((project) => typeErrors(join(root, project)).match(MISSING_NAME) ?? []);
     restore();
     return found;
@@ -77,14 +78,14 @@ function editsOf(mutant: Mutant): readonly Edit[] {
   return [mutant, ...(mutant.and ?? [])];
 }
 
-/** As few groups as can be, each of mutants that edit different files. */
-function groups(): Mutant[][] {
-  const found: Mutant[][] = [];
-  for (const mutant of MUTANTS) {
-    const files = new Set(editsOf(mutant).map(({ file }) => file));
-    const group = found.find((mutants) => mutants.flatMap(editsOf).every(({ file }) => !files.has(file)));
-    if (group) group.push(mutant);
-    else found.push([mutant]);
+/** As few groups as can be of the edits of mutants, and of those that tests write down: each of different files. */
+function groups(): Edit[][] {
+  const found: Edit[][] = [];
+  for (const edits of [...MUTANTS.map(editsOf), ...writtenEdits().map((one) => [one])]) {
+    const files = new Set(edits.map(({ file }) => file));
+    const group = found.find((others) => others.every(({ file }) => !files.has(file)));
+    if (group) group.push(...edits);
+    else found.push([...edits]);
   }
   return found;
 }

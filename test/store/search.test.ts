@@ -16,7 +16,7 @@ const SLOW_STEP = [
   {
     file: "src/store/sqlite/search/indexer.ts",
     from: 'plants.exec("BEGIN");',
-    to: 'plants.exec("BEGIN"); newest(); Bun.sleepSync(1500);',
+    to: 'plants.exec("BEGIN"); this.#recorded.newest(); Bun.sleepSync(1500);',
   },
 ];
 
