@@ -1,5 +1,4 @@
-import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { Edit } from "../mutants.ts";
 
 /** An edit in the text of a test, unless its file or one of its texts is in a variable. */
@@ -8,10 +7,8 @@ const WRITTEN = new RegExp(String.raw`\bfile:\s*"([^"]+)",\s*from:\s*${LITERAL},
 
 /** The edits that tests and the bench write down themselves, each with the file that has it. Those of test/mutants.ts are not among them. */
 export function writtenEdits(): (Edit & { place: string })[] {
-  const { stdout } = spawnSync("git", ["ls-files", "test/*.ts", "bench/*.ts"], { encoding: "utf8" });
-  return stdout
-    .split("\n")
-    .filter((file) => existsSync(file) && file !== "test/mutants.ts")
+  return Array.from(new Bun.Glob("{test,bench}/**/*.ts").scanSync())
+    .filter((file) => !file.includes("node_modules") && file !== "test/mutants.ts")
     .flatMap((place) =>
       Array.from(readFileSync(place, "utf8").matchAll(WRITTEN), ([, file = "", from = "", to = ""]) => ({
         place,
