@@ -1,9 +1,11 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Target } from "./contenders.ts";
-import { LOAD_CORE } from "./machine.ts";
+import { LOAD_CORE, withFolder } from "./machine.ts";
+import { plantOf } from "./plant-names.ts";
 
 export type Load = Readonly<{
   /** Creates with rising or random ids, or reads. */
@@ -13,6 +15,8 @@ export type Load = Readonly<{
    * store need starts that are far apart.
    */
   start: number;
+  /** Names and tags of creates: as people have them (the default), one tag for all, or also one name for all. */
+  plants?: keyof typeof TAILS;
   seconds: number;
   connections?: number;
   /** The cores of wrk. */
@@ -26,13 +30,33 @@ type LoadReport = Readonly<{ requests: number; rate: number; p50Ms: number; p99M
 
 const SCRIPT = join(import.meta.dirname, "wrk.lua");
 
+/** How many plants the creates take in turns. They have 6,700 names and 300 tags. */
+const PLANTS = 10_000;
+
+const SOME = Array.from({ length: PLANTS }, (_, at) => plantOf(at + 1));
+
+/** What follows the id in the JSON of a create, one a line. */
+const TAILS = {
+  various: SOME.map(({ name, tag }) => tailOf({ name, tag })),
+  "one tag": SOME.map(({ name }) => tailOf({ name, tag: "tropical" })),
+  "one name and tag": [tailOf({ name: "Monstera deliciosa", tag: "tropical" })],
+} as const;
+
+function tailOf(plant: Readonly<{ name: string; tag: string | undefined }>): string {
+  return `,${JSON.stringify(plant).slice(1)}\n`;
+}
+
 /** Sends requests as fast as responses come. Throws if any request failed: the figures would mean nothing. */
 export async function runLoad({ program: { url }, token }: Target, load: Load): Promise<LoadReport> {
-  const { ids, start, seconds, connections = 64, cores = LOAD_CORE, signal } = load;
-  const wrk = ["wrk", "-t1", `-c${connections}`, `-d${seconds}s`, "--latency", "-s", SCRIPT, url, "--", ids, String(start)];
-  const env = { ...process.env, BENCH_TOKEN: token };
-  const { stdout } = await promisify(execFile)("taskset", ["--cpu-list", cores, ...wrk], { env, signal });
-  return parseReport(stdout);
+  const { ids, start, plants = "various", seconds, connections = 64, cores = LOAD_CORE, signal } = load;
+  return withFolder(async (folder) => {
+    const tails = join(folder, "tails");
+    await writeFile(tails, TAILS[plants].join(""));
+    const wrk = ["wrk", "-t1", `-c${connections}`, `-d${seconds}s`, "--latency", "-s", SCRIPT, url, "--", ids, String(start), tails];
+    const env = { ...process.env, BENCH_TOKEN: token };
+    const { stdout } = await promisify(execFile)("taskset", ["--cpu-list", cores, ...wrk], { env, signal });
+    return parseReport(stdout);
+  });
 }
 
 type RawReport = Readonly<{ requests: number; durationUs: number; p50Us: number; p99Us: number; errors: Record<string, number> }>;

@@ -15,6 +15,8 @@ const EPITHETS =
   sempervirens spinosa sylvestris tomentosa tricolor undulata variegata viridis vulgaris`.split(/\s+/);
 const CULTIVARS =
   `Albo Björn Crème Dawn Étoile Frost Gold Königin Luna Marble Moonlight Nana Pearl Rubra Señorita Snow Sunrise Zebra`.split(" ");
+const PLACES = ["bed", "greenhouse", "shelf", "nursery tray", "Gewächshaus", "terrasse sud"];
+const TAGS_MAX = 300;
 const OTHERS = ["苔の庭", "Ромашка лекарственная", "Ελιά", "זית", "서양민들레", "किनारा"];
 
 /** Numbers as random as a name needs, for a plant and a purpose: murmur3's finalizer. */
@@ -41,9 +43,9 @@ function nameOf(number: number): string {
   return OTHERS[draw(number, 7, OTHERS.length)]!;
 }
 
+/** The most frequent has a tenth of all plants, the rarest one of 2,500; a fifth have none. */
 function tagOf(number: number): string | undefined {
-  const place = draw(number, 8, 100);
-  if (place < 30) return "houseplant";
-  if (place < 31) return "carnivorous";
-  return place < 80 ? `bed ${place}` : undefined;
+  if (draw(number, 8, 5) === 0) return undefined;
+  const place = Math.trunc((TAGS_MAX + 1) ** (draw(number, 9, 1_000_000) / 1_000_000));
+  return place === 1 ? "houseplant" : `${PLACES[place % PLACES.length]!} ${place}`;
 }

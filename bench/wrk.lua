@@ -1,8 +1,9 @@
 -- Creates plants, or reads them. Arguments: "rising" and the first id, "random" and the seed, or "read" and the number
--- of plants.
+-- of plants; for creates, also a file with what follows the id in the JSON of a plant, one a line, used in turns.
 -- No response() here: it would copy every response into Lua. wrk itself counts statuses of 400 and more.
 
-local head, tail, nextId, makeRequest
+local head, nextId, makeRequest
+local tails, at = {}, 0
 
 local function rising(start)
   local id = start - 1
@@ -27,7 +28,8 @@ local function among(count)
 end
 
 local function create()
-  local body = '{"id":' .. nextId() .. tail
+  at = at % #tails + 1
+  local body = '{"id":' .. nextId() .. tails[at]
   return head .. #body .. "\r\n\r\n" .. body
 end
 
@@ -44,7 +46,7 @@ function init(args)
     makeRequest = read
   else
     head = "POST /plants" .. usual .. "Content-Type: application/json\r\nContent-Length: "
-    tail = ',"name":"Monstera deliciosa","tag":"tropical"}'
+    for line in io.lines(args[3]) do tails[#tails + 1] = line end
     makeRequest = create
   end
 end

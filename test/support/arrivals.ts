@@ -92,7 +92,7 @@ async function send({ url, token, rate, seconds, connections, firstId }: Arrival
     }
     line.dueAt = dueAt;
     pending += 1;
-    const body = `{"id":${firstId + due},"name":"Monstera deliciosa","tag":"tropical"}`;
+    const body = `{"id":${firstId + due},"name":"Monstera deliciosa ${due % 5000}","tag":"bed ${due % 300}"}`;
     line.socket!.write(token === undefined ? askAsStranger() : toRequest("POST /plants", { token, body }));
   }
 

@@ -26,7 +26,7 @@ type FloodOptions = Readonly<{ url: string; token: string; firstId: bigint; clie
 const CLIENTS = 32;
 
 export function plantOf(id: bigint): FloodPlant {
-  return { id, name: `plant ${id} ${"x".repeat(Number(id % 50n))}`, tag: `tag ${id % 7n}` };
+  return { id, name: `plant ${id} ${"x".repeat(Number(id % 50n))}`, tag: `tag ${id % 300n}` };
 }
 
 /** Sends plants as one file and resolves with the summary. */
