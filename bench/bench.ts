@@ -23,7 +23,7 @@ export function helpFor(parts: readonly string[]): string {
   --rounds NUMBER          rounds of each contender (5), and of each size of store, there at most 3
   --seconds NUMBER         length of a round (10)
   --plants NUMBER          plants in the large store (10000000)
-  --import-plants NUMBER   plants in the file of the transfer part (1000000)
+  --import-plants NUMBER   plants in each file of the transfer part (1000000)
   --help                   this text
 `;
 }

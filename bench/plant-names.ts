@@ -33,6 +33,12 @@ export function plantOf(number: number): NewPlant {
   return { id: asPlantId(BigInt(number)), name: nameOf(number), ...(tag === undefined ? {} : { tag }) };
 }
 
+/** A positive id in no order, another one for each number: two steps of splitmix64, neither of which maps two to one. */
+export function randomIdOf(number: number): bigint {
+  const spread = BigInt.asUintN(63, BigInt(number) * 0x9e3779b97f4a7c15n);
+  return BigInt.asUintN(63, (spread ^ (spread >> 31n)) * 0xbf58476d1ce4e5b9n);
+}
+
 function nameOf(number: number): string {
   const genus = GENERA[Math.trunc((draw(number, 1, 1000) / 1000) ** 2 * GENERA.length)]!;
   const species = `${genus} ${EPITHETS[Math.trunc((draw(number, 2, 1000) / 1000) ** 2 * EPITHETS.length)]!}`;

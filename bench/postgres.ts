@@ -18,9 +18,7 @@ const SETTINGS = { wal_keep_size: "0" };
 /** Creates on PostgreSQL, by the service and by what one could run instead, with PostgreSQL's defaults and both cores for all. */
 export async function postgres(bench: Bench): Promise<string> {
   const names = await prepareContenders(["service", "fastify-pg"], bench);
-  await pin(BOTH_CORES);
-  try {
-    const server = await startCluster({ settings: SETTINGS });
+  return withServer(async (server) => {
     const [about] = await server.query("SELECT current_setting('server_version') AS version, pg_read_file('postmaster.pid') AS lock");
     const pid = Number.parseInt(String(about?.["lock"]), 10);
     const tables: string[] = [];
@@ -45,10 +43,30 @@ ${toRatioTable(rounds, [["service", "fastify-pg"]])}`);
 (PostgreSQL ${String(about?.["version"]).split(" ")[0]}; fastify-pg: Fastify ${fastify}, pg ${pg}, Node ${node} with ${FASTIFY_CONNECTIONS} connections)
 
 ${tables.join("\n\n")}`;
+  });
+}
+
+/** Runs `work` with a PostgreSQL server, which ends with it. Meanwhile all programs have both cores. */
+export async function withServer<Result>(work: (server: DatabaseServer) => Promise<Result>): Promise<Result> {
+  await pin(BOTH_CORES);
+  try {
+    return await work(await startCluster({ settings: SETTINGS }));
   } finally {
     await stopClusters();
     removeTemporaryFolders();
     await pin(LOAD_CORE);
+  }
+}
+
+/** Runs `work` with a new empty database, which is dropped at the end. */
+export async function withDatabase<Result>(server: DatabaseServer, work: (database: string) => Promise<Result>): Promise<Result> {
+  const database = await server.createDatabase();
+  try {
+    // So that the measurement is not burdened with what was there before.
+    await server.query("CHECKPOINT");
+    return await work(database);
+  } finally {
+    await server.dropDatabases();
   }
 }
 
@@ -57,17 +75,15 @@ type Turn = Readonly<{ server: DatabaseServer; pid: number; load: number; bench:
 /** Runs a contender, freshly started on an empty database. */
 async function run(name: "service" | "fastify-pg", { server, pid, load, bench }: Turn) {
   const { seconds, signal } = bench;
-  await server.dropDatabases();
-  const database = await server.createDatabase();
-  // So that the measurement is not burdened with what was there before.
-  await server.query("CHECKPOINT");
-  return withFolder((data) =>
-    withContender(name, { data, database, cores: BOTH_CORES, signal }, async (target) => {
-      const serverSeconds = () => cpuSecondsOfFamily(pid);
-      const options = { connections: load, cores: BOTH_CORES, serverSeconds, signal };
-      const figures = await measure(target, { ids: "rising", start: 1, seconds, ...options });
-      return { ...figures, plantsPerCommit: await readPlantsPerCommit(server, database) };
-    }),
+  return withDatabase(server, (database) =>
+    withFolder((data) =>
+      withContender(name, { data, database, cores: BOTH_CORES, signal }, async (target) => {
+        const serverSeconds = () => cpuSecondsOfFamily(pid);
+        const options = { connections: load, cores: BOTH_CORES, serverSeconds, signal };
+        const figures = await measure(target, { ids: "rising", start: 1, seconds, ...options });
+        return { ...figures, plantsPerCommit: await readPlantsPerCommit(server, database) };
+      }),
+    ),
   );
 }
 
