@@ -473,6 +473,13 @@ export const MUTANTS: readonly Mutant[] = [
     to: "return false;",
   },
   {
+    test: "resilience/deploy.night.ts",
+    name: "two replicas on one machine, as the guide sets them up",
+    file: "docs/how-to/run-replicas.md",
+    from: "127.0.0.1:808\\1/",
+    to: "127.0.0.1:8081/",
+  },
+  {
     test: "resilience/proxies.night.ts",
     name: "nginx as it is shipped does the same in front of replicas",
     file: "deploy/nginx.conf",
