@@ -9,9 +9,6 @@ export const WITHOUT = {
     { file: "src/store/sqlite/search/changes.ts", from: "insert.run(", to: "(() => ({ lastInsertRowid: 0 }))(" },
     { file: "src/store/sqlite/commits.ts", from: "if (change !== undefined) searcher?.index.follow();", to: "" },
   ],
-  "index of tags": [
-    { file: "src/store/sqlite/engine/schema.ts", from: "CREATE INDEX plants_by_tag ON plants (tag) WHERE tag IS NOT NULL;", to: "" },
-  ],
   "sync of the disk": [
     { file: "src/store/sqlite/engine/requirements.ts", from: "PRAGMA synchronous = FULL", to: "PRAGMA synchronous = OFF" },
     { file: "src/store/sqlite/engine/requirements.ts", from: "want: 2 }", to: "want: 0 }" },

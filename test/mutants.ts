@@ -800,10 +800,33 @@ export const MUTANTS: readonly Mutant[] = [
     and: [
       {
         file: "src/store/sqlite/store.ts",
-        from: "if (searcher) opened.unshift(() => searcher.close());",
-        to: 'if (searcher) opened.unshift(() => searcher.close()); if (isServing) await writer.call("rewrite");',
+        from: "if (searcher) opened.unshift(async () => (indexed = await searcher.close().catch(() => indexed)));",
+        to: 'if (searcher) opened.unshift(async () => (indexed = await searcher.close().catch(() => indexed))); if (isServing) await writer.call("rewrite");',
       },
     ],
+  },
+  {
+    // The index keeps what a plant was.
+    test: "store/tags.test.ts",
+    name: "the index holds nothing of what a plant was",
+    file: "src/store/sqlite/search/indexer.ts",
+    from: "for (const before of fromBefore(row.before)) this.#index.remove(before);",
+    to: "fromBefore(row.before);",
+  },
+  {
+    // A list by tag lacks plants that changed since the index followed.
+    test: "store/tags.test.ts",
+    name: "lists and counts by tag tell what is stored",
+    file: "src/store/sqlite/search/indexer.ts",
+    from: "!changed.has(id)), ...found]",
+    to: "!changed.has(id))]",
+  },
+  {
+    test: "store/sqlite.test.ts",
+    name: "when the index has followed before",
+    file: "src/store/sqlite/engine/writer.ts",
+    from: "if (indexed.changes > 0) this.#transaction(() => this.#sql.changes.forgetBefore(indexed));",
+    to: "",
   },
   {
     // What was renamed after the index was asked is left out.

@@ -71,7 +71,7 @@ async function* findAll(
     const page = await plants.list({ descending, limit: PIECE_PLANTS, bytesMax: PIECE_BYTES, after, tag, words: [] });
     yield findAmong(page.plants, terms);
     if (page.isLast) return;
-    after = page.plants.at(-1)?.id;
+    after = page.reached ?? page.plants.at(-1)?.id;
   }
 }
 

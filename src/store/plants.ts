@@ -29,8 +29,11 @@ export function idOf({ from, to }: Swap): PlantId {
   return (from ?? to)!.id;
 }
 
+/** `reached`: the page ends behind this plant, although it is not full and others may follow. */
+export type SnapshotPage = Page & Readonly<{ reached?: PlantId }>;
+
 /** A consistent snapshot. Once it is closed, or has lasted too long, lists reject. They take no words, and only tags that are text. */
-export type Snapshot = Readonly<{ list(query: ListQuery): Promise<Page>; close(): void }>;
+export type Snapshot = Readonly<{ list(query: ListQuery): Promise<SnapshotPage>; close(): void }>;
 
 /** The outcome of a line of an import. */
 export type ImportOutcome = "created" | "same" | "replaced" | "in_use";

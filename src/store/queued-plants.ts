@@ -32,5 +32,5 @@ export function queuePlants(plants: PlantStore, { queue, noTimeout }: QueueOptio
 }
 
 function kindOf({ words, tag }: SearchTerms): "search" | "list" {
-  return words.length > 0 || tag === null ? "search" : "list";
+  return words.length > 0 || tag !== undefined ? "search" : "list";
 }

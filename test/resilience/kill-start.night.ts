@@ -73,6 +73,10 @@ async function expectWhole(data: string): Promise<number> {
   for (const id of Array.from({ length: 100 }, () => pick(random, IDS)))
     if (!(await (await search(id)).text()).includes(`"id":${id},`)) unfound.push(id);
   expect(unfound).toEqual([]);
+  const { tag } = plantOf(1n);
+  const tagged = IDS.filter((id) => plantOf(id).tag === tag);
+  const listed = await (await service.ask("GET", `/plants?tag=${encodeURIComponent(tag)}&limit=1000`)).text();
+  expect(Array.from(listed.matchAll(/"id":(\d+)/g), ([, id]) => BigInt(id!))).toEqual(tagged.slice(0, 1000));
   await service.end("SIGTERM");
   expect(judgeFolder(data, SENT)).toEqual(SOUND);
   return Math.round(readyMs);
@@ -121,7 +125,8 @@ describe("kill -9 in a start with plants only in the WAL and without the index o
 
 /** The columns of the first tables that later steps add. */
 const ADDED_COLUMNS = `SELECT 'tokens' AS owner, name FROM pragma_table_info('tokens') WHERE name IN ('parent', 'used')
-  UNION ALL SELECT 'plants', name FROM pragma_table_info('plants') WHERE name = 'added'`;
+  UNION ALL SELECT 'plants', name FROM pragma_table_info('plants') WHERE name = 'added'
+  UNION ALL SELECT 'changes', name FROM pragma_table_info('changes') WHERE name = 'before'`;
 
 /** Reverts the schema to version 1, and what later steps made. */
 function makeOld(data: string): void {
@@ -144,7 +149,7 @@ function readSchema(data: string): string {
 
 type Schema = Readonly<{ version: number; parts: number }>;
 const OLD = "version 1 with 0 parts";
-const NEW = "version 5 with 7 parts";
+const NEW = "version 6 with 7 parts";
 
 it(`kill -9 in a start that brings an older store to the newest schema, ${KILLS} times, leaves the old schema or the new one, and keeps all plants`, async () => {
   const data = temporaryFolder();

@@ -63,12 +63,14 @@ function withPage(isIt: (page: Buffer) => boolean, edit: (page: Buffer) => unkno
   return overwrite("plants.db", change, folder);
 }
 
-const firstTag = (leaf: Buffer) => leaf.subarray(leaf.readUInt16BE(8) + 4);
-const isOfTags = (page: Buffer) => page[0] === INDEX_LEAF && firstTag(page).toString("latin1", 0, 8) === "Monstera";
+/** The value of the first entry behind a head of so many bytes. */
+const firstValue = (leaf: Buffer, head: number) => leaf.subarray(leaf.readUInt16BE(8) + head);
+const isOfHashes = (page: Buffer) => page[0] === INDEX_LEAF && firstValue(page, 5).toString("latin1", 0, 8) === "00000000";
+const isOfTags = (page: Buffer) => page[0] === INDEX_LEAF && firstValue(page, 4).toString("latin1", 0, 8) === "Monstera";
 const isOfPlants = (page: Buffer) => page[0] === TABLE_LEAF && page.includes(" sort ");
 
-/** A copy in which an entry of the index of tags has another tag. */
-const withOtherTag = (folder?: string) => withPage(isOfTags, (leaf) => firstTag(leaf).write("N"), folder);
+/** A copy in which an entry of the index of the hashes of tokens has another hash. */
+const withOtherHash = (folder?: string) => withPage(isOfHashes, (leaf) => firstValue(leaf, 5).write("/"), folder);
 
 /** A copy in which the leaves of tables are those of a copy with something done to it: a write of them was lost. */
 function withOlderLeaf(sql: string): string {
@@ -198,8 +200,9 @@ describe("plant-store check calls nothing damaged because of", () => {
   });
 
   it("tables of a version before this one, which the next start brings up to date", () => {
+    const later = "ALTER TABLE changes DROP COLUMN before; CREATE INDEX plants_by_tag ON plants (tag) WHERE tag IS NOT NULL";
     const total = "ALTER TABLE changes DROP COLUMN total; ALTER TABLE bulk_changes DROP COLUMN total";
-    expect(statesOf(damaged(`${total}; ALTER TABLE plants DROP COLUMN added; PRAGMA user_version = 3`))).toEqual(["tables note"]);
+    expect(statesOf(damaged(`${later}; ${total}; ALTER TABLE plants DROP COLUMN added; PRAGMA user_version = 3`))).toEqual(["tables note"]);
   });
 
   it("a WAL that has begun again, and still holds some of what it had before", () => {
@@ -232,11 +235,15 @@ describe("plant-store check calls nothing damaged because of", () => {
 
 const SEARCH = "plants.db.search";
 
+/** Removes a plant from the search index: FTS5 must be told what was there. */
+const FORGET = `CREATE VIRTUAL TABLE temp.tokens USING fts5vocab(main, names, instance);
+  INSERT INTO names (names, rowid, words) SELECT 'delete', 1, group_concat(term, ' ') FROM temp.tokens WHERE doc = 1`;
+
 type Damage = readonly [what: string, make: () => string, ...found: string[]];
 
 /** What is found, by what was done. The index and what follows from the plants can be rebuilt. */
 const FAULTS: readonly Damage[] = [
-  ["an index has another tag than its table", withOtherTag, "pages wrong"],
+  ["an index has another hash than its table", withOtherHash, "pages wrong"],
   [
     "the pages that nothing uses are counted wrong",
     () => {
@@ -245,7 +252,7 @@ const FAULTS: readonly Damage[] = [
     },
     "pages wrong",
   ],
-  ["an index is gone", () => damaged("DROP INDEX plants_by_tag"), "tables wrong"],
+  ["an index is gone", () => damaged("DROP INDEX tokens_by_parent"), "tables wrong"],
   ["the number of plants is too small", () => damaged("UPDATE changes SET total = total - 1"), "count wrong"],
   ["the ids of a change are cut", () => damaged("UPDATE changes SET ids = x'0102'"), "changes wrong", "search note"],
   ["a name was changed by hand", () => damaged("UPDATE plants SET name = 'Ficus sort 1' WHERE id = 1"), "search wrong"],
@@ -253,16 +260,16 @@ const FAULTS: readonly Damage[] = [
   ["the time of a create was", () => damaged("UPDATE plants SET added = added + 1 WHERE id = 1"), "search wrong"],
   [
     "the search index has a plant with other words",
-    () => damaged("DELETE FROM names WHERE rowid = 1; INSERT INTO names (rowid, words) VALUES (1, 'ficus')", SEARCH),
+    () => damaged(`${FORGET}; INSERT INTO names (rowid, words) VALUES (1, 'ficus')`, SEARCH),
     "search wrong",
   ],
-  ["it lacks a plant", () => damaged("DELETE FROM names WHERE rowid = 1", SEARCH), "search wrong"],
+  ["it lacks a plant", () => damaged(FORGET, SEARCH), "search wrong"],
   ["it has one that is gone", () => damaged("INSERT INTO names (rowid, words) VALUES (90001, 'ficus')", SEARCH), "search wrong"],
   ["it lacks a table", () => damaged("DROP TABLE words", SEARCH), "search wrong"],
   ["it lacks a word", () => damaged("DELETE FROM words WHERE word = 'ginkgo'", SEARCH), "search wrong"],
   [
     "both an index and the search index are wrong",
-    () => damaged("DELETE FROM names WHERE rowid = 1", SEARCH, damaged("DROP INDEX plants_by_tag")),
+    () => damaged(FORGET, SEARCH, damaged("DROP INDEX tokens_by_parent")),
     "tables wrong",
     "search wrong",
   ],
@@ -271,7 +278,6 @@ const FAULTS: readonly Damage[] = [
   ["it is cut", () => overwrite(SEARCH, (bytes) => bytes.subarray(0, bytes.length / 2)), "search wrong"],
 ];
 
-const UNTAGGED = 1300;
 const OLD_TOKENS = "DELETE FROM tokens WHERE id = 'token1'";
 const token = (change: string) => () => damaged(`UPDATE tokens SET ${change} WHERE id = 'token1'`);
 
@@ -280,13 +286,17 @@ const LOSSES: readonly Damage[] = [
   ["a page of plants that is empty", () => withPage(isOfPlants, (leaf) => leaf.fill(0)), "pages damaged"],
   ["one that counts its free bytes wrong", () => withPage(isOfPlants, (leaf) => leaf.writeUInt8(5, 7)), "pages damaged"],
   ["more plants counted than there", () => damaged("UPDATE changes SET total = total + 1"), "count damaged"],
-  ["an older page, without a plant", () => withOlderLeaf(`DELETE FROM plants WHERE id = ${UNTAGGED}`), "count damaged", "search wrong"],
-  ["one without a tag", () => withOlderLeaf(`DELETE FROM plants WHERE id = ${UNTAGGED + 3}`), "count damaged", "search wrong"],
+  ["an older page, without a plant", () => withOlderLeaf("DELETE FROM plants WHERE id = 1300"), "count damaged", "search wrong"],
   ["a page of tokens that is older", () => withOlderLeaf(OLD_TOKENS), "pages damaged"],
-  ["that, and an index with another tag than its table", () => withOtherTag(withOlderLeaf(OLD_TOKENS)), "pages damaged"],
+  ["that, and an index with another hash than its table", () => withOtherHash(withOlderLeaf(OLD_TOKENS)), "pages damaged"],
   [
-    "that, and an index of tags with more faults than SQLite tells at once",
-    () => withPage(isOfTags, (leaf) => leaf.fill(0xff, 8, 1000), withOlderLeaf(OLD_TOKENS)),
+    "that, and an index of another program with more faults than SQLite tells at once",
+    () =>
+      withPage(
+        isOfTags,
+        (leaf) => leaf.fill(0xff, 8, 1000),
+        damaged("CREATE INDEX by_tag ON plants (tag)", "plants.db", withOlderLeaf(OLD_TOKENS)),
+      ),
     "pages damaged",
   ],
   ["a token of another one that is not there", token("parent = 'absent'"), "tokens damaged"],
@@ -332,7 +342,7 @@ describe("plant-store check finds that", () => {
   }
 
   it("something is wrong, says what to do, and does it", async () => {
-    const folder = withOtherTag();
+    const folder = withOtherHash();
     const found = await check(folder);
     expect([found.status, found.stdout, found.stderr]).toEqual([
       1,
@@ -342,7 +352,7 @@ describe("plant-store check finds that", () => {
     const repaired = await check(folder, "--repair");
     expect([repaired.status, repaired.stdout]).toEqual([0, expect.stringContaining("Repaired. Checking again:\nok ")]);
     const left = readFileSync(join(folder, "plants.db.damaged"));
-    const again = damaged("DROP INDEX plants_by_tag", "plants.db", folder);
+    const again = damaged("DROP INDEX tokens_by_parent", "plants.db", folder);
     expect(await check(again, "--repair")).toMatchObject({ status: 1, stderr: expect.stringContaining("move it away first") });
     expect(readFileSync(join(folder, "plants.db.damaged")).equals(left)).toBe(true);
     rmSync(join(folder, "plants.db.damaged"));
@@ -400,7 +410,7 @@ describe("plant-store check finds that", () => {
     });
 
   it("something is damaged besides, and repairs nothing then", async () => {
-    const folder = damaged("UPDATE tokens SET scopes = 'all' WHERE id = 'token1'; DROP INDEX plants_by_tag");
+    const folder = damaged("UPDATE tokens SET scopes = 'all' WHERE id = 'token1'; DROP INDEX tokens_by_parent");
     const before = readFileSync(join(folder, "plants.db"));
     expect(await check(folder, "--repair")).toMatchObject({ status: 1, stderr: expect.stringContaining("only a backup has") });
     expect(readFileSync(join(folder, "plants.db")).equals(before)).toBe(true);

@@ -234,7 +234,7 @@ const OWN: Readonly<Record<string, () => Promise<string>>> = {
   },
   async "another program has begun it again, and a newer version was killed when it had migrated the tables"() {
     const { folder, shell, mark } = await leaveInCheckpoint();
-    shell.exec(`ALTER TABLE plants DROP COLUMN added; PRAGMA user_version = ${markVersion(schemaVersion(shell) - 1, mark)}`);
+    shell.exec(`ALTER TABLE changes DROP COLUMN before; PRAGMA user_version = ${markVersion(schemaVersion(shell) - 1, mark)}`);
     beginAgain(shell, 2);
     shell.exec("PRAGMA wal_checkpoint(FULL)");
     migrate(shell);

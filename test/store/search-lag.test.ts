@@ -1,6 +1,8 @@
+import { chownSync, readdirSync, readFileSync } from "node:fs";
+import { getPriority } from "node:os";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { describe, expect, it } from "bun:test";
+import { afterAll, describe, expect, it } from "bun:test";
 import { createLog } from "../../src/runtime/log.ts";
 import { asPlantId } from "../../src/domain/plant.ts";
 import { openReader } from "../../src/store/sqlite/engine/reader.ts";
@@ -12,8 +14,13 @@ import { Searcher } from "../../src/store/sqlite/search/searcher.ts";
 import { NOTHING_INDEXED } from "../../src/store/sqlite/search/changes.ts";
 import type { Thread } from "../../src/store/sqlite/engine/thread.ts";
 import { openServed } from "../support/checked.ts";
+import { ThreadPriority } from "../../src/runtime/thread-priority.ts";
+import { needsOtherUser, OTHER } from "../support/process.ts";
+import { killServices, startService } from "../support/service-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
+
+afterAll(killServices);
 
 const log = createLog({ level: "error", isTerminal: false, write: () => {}, now: () => 0 });
 
@@ -39,6 +46,7 @@ it("a plant that is renamed while a list by name is read stays in the list, in i
         return answer;
       },
     } as unknown as Thread<Indexer>,
+    priority: new ThreadPriority(undefined),
     find: reader.plants.find,
     newest: reader.newestChanges,
     log,
@@ -54,9 +62,9 @@ it("a plant that is renamed while a list by name is read stays in the list, in i
 });
 
 /** A follower whose steps are what the test says. */
-function openFollower(step: () => unknown, now: () => number) {
+function openFollower(step: () => unknown, now: () => number, priority = new ThreadPriority(undefined)) {
   const thread = { call: step } as unknown as Thread<Indexer>;
-  return new Follower({ thread, log, onFatal: () => {}, now });
+  return new Follower({ thread, priority, log, onFatal: () => {}, now });
 }
 
 it("the lag of the search index counts a build from its beginning, ends when all is indexed, and begins again with a commit", async () => {
@@ -111,6 +119,66 @@ describe("what waits for the index", () => {
     void act().then(first.resolve, first.reject);
     await reaching;
     index.close();
+  });
+});
+
+describe("the search thread", () => {
+  it("goes last, but not while a read or an import waits, nor when the index is a second behind", async () => {
+    let time = 0;
+    let isLast: boolean | undefined;
+    const priority = { set: (isLow: boolean) => (isLast = isLow) } as unknown as ThreadPriority;
+    const progress = { held: NOTHING_INDEXED, indexed: NOTHING_INDEXED };
+    const second = Promise.withResolvers<IndexProgress>();
+    let steps = 0;
+    const step = () => ((steps += 1) === 2 ? second.promise : Promise.resolve({ ...progress, did: "nothing" }));
+    const index = openFollower(step, () => time, priority);
+    await until("The first step is done", () => steps === 1 && isLast === true);
+    const release = index.hurry();
+    expect(isLast).toBe(false);
+    release();
+    expect(isLast).toBe(true);
+    index.follow();
+    time = 999;
+    index.follow();
+    expect(isLast).toBe(true);
+    time = 1000;
+    index.follow();
+    expect(isLast).toBe(false);
+    await until("The second step has begun", () => steps === 2);
+    const reaching = index.reach(1);
+    time = 0;
+    index.follow();
+    expect(isLast).toBe(false);
+    second.resolve({ ...progress, held: { changes: 1, bulkChanges: 0 }, did: "indexed" });
+    await reaching;
+    index.follow();
+    expect(isLast).toBe(true);
+    index.close();
+  });
+
+  /** By the name of a thread, how far others go before it. */
+  function nicenessIn({ pid }: Readonly<{ pid: number }>): Record<string, number> {
+    const read = (task: string, file: string) => readFileSync(`/proc/${pid}/task/${task}/${file}`, "latin1");
+    // Field 19 of proc_pid_stat(5). The name, in brackets, may contain spaces.
+    const ofTask = (task: string) => Number(read(task, "stat").split(") ").at(-1)!.split(" ")[16]);
+    return Object.fromEntries(readdirSync(`/proc/${pid}/task`).map((task) => [read(task, "comm").trim(), ofTask(task)]));
+  }
+
+  it("has the lowest priority at rest, and the other threads have theirs", async () => {
+    const service = await startService({});
+    await until("The index is built", () => nicenessIn(service)["search"] === 19);
+    expect(nicenessIn(service)["writer"]).toBe(getPriority());
+    await service.end("SIGTERM");
+  });
+
+  needsOtherUser().it("keeps its priority where the process could not raise it again", async () => {
+    const data = temporaryFolder();
+    chownSync(data, OTHER, OTHER);
+    const asOther = ["setpriv", `--reuid=${OTHER}`, `--regid=${OTHER}`, "--clear-groups"];
+    const service = await startService({ data, under: asOther });
+    expect((await service.ask("GET", "/plants?tag=tree")).status).toBe(200);
+    expect(nicenessIn(service)["search"]).toBe(getPriority());
+    await service.end("SIGTERM");
   });
 });
 

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
@@ -28,6 +28,17 @@ const RELEASED = [
   `ALTER TABLE plants ADD COLUMN added INTEGER;`,
 ] as const;
 
+/** The search index that the last of these had. It says of itself that it has all plants, and it has none. */
+const INDEX = `CREATE VIRTUAL TABLE names USING fts5(
+    words, content='', contentless_delete=1, detail=none, tokenize="ascii tokenchars '#'"
+  );
+  CREATE TABLE words (word TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+  CREATE TABLE state (build_from INTEGER, changes INTEGER NOT NULL, bulk_changes INTEGER NOT NULL, mark TEXT NOT NULL) STRICT;
+  INSERT INTO state VALUES (NULL, 1, 0, '${createHash("sha256").update(Buffer.alloc(8)).digest("hex")} none');
+  CREATE TABLE looked_at (word TEXT NOT NULL) STRICT;
+  INSERT INTO looked_at VALUES ('');
+  PRAGMA user_version = 9;`;
+
 /** Ids as text, as those beyond 2^53 are no numbers of JSON. */
 const PLANTS = [
   { id: "-9223372036854775808", name: "Żółty łubin", tag: "ł", q: "zolty" },
@@ -51,6 +62,8 @@ function makeStore(data: string, version: number) {
   if (version > 1) db.exec("INSERT INTO changes (ids) VALUES (x'0000000000000000')");
   db.exec(RELEASED.slice(3, version).join("\n"));
   db.exec(`PRAGMA application_id = 0x706c6e74; PRAGMA user_version = ${version}`);
+  using index = new DatabaseSync(join(data, "plants.db.search"));
+  if (version === RELEASED.length) index.exec(INDEX);
   writeFileSync(join(data, "first-token"), `${secrets.first}\n`, { mode: 0o600 });
   return secrets;
 }
@@ -81,7 +94,16 @@ describe("a store on SQLite that a version before has left", () => {
         (status) => status === 200,
       );
       for (const [at, { q }] of PLANTS.entries()) expect(await read(`/plants?q=${encodeURIComponent(q)}`)).toBe(`[${lines[at]}]`);
-      expect(await read("/plants?tag=%C5%82")).toBe(`[${lines[0]},${lines[4]}]`);
+      for (const [query, at] of [
+        ["tag=%C5%82", [0, 4]],
+        ["tag=%C5%82&sort=-id", [4, 0]],
+        ["tag=%D7%A0%D7%81", [2]],
+        ["untagged=true", [1, 3]],
+      ] as const) {
+        expect(await read(`/plants?${query}`)).toBe(`[${at.map((of) => lines[of]).join()}]`);
+        expect(await read(`/plants/count?${query.replace("&sort=-id", "")}`)).toBe(`{"plants":${at.length},"precision":"exact"}`);
+      }
+      expect(await read("/tags")).toBe('[{"tag":"ł","plants":2},{"tag":"נ\u05c1","plants":1}]');
       await service.post('{"id":7,"name":"Newest"}');
       expect(await read("/plants?sort=newest&limit=1")).toBe('[{"id":7,"name":"Newest"}]');
       const statuses = Object.values(secrets).map((token) =>
@@ -90,6 +112,7 @@ describe("a store on SQLite that a version before has left", () => {
       expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([200, 401, 401]);
       await service.stop();
       expect(tablesOf(data)).toEqual(tablesOf(empty));
+      expect(JSON.stringify(tablesOf(data))).not.toContain("plants_by_tag");
       expect(await runCheck(["--data", data])).toMatchObject({ status: 0, stdout: expect.not.stringMatching(/^(?!ok|$)/m) });
     },
   );

@@ -29,7 +29,7 @@ export function openServed(folder: string): Promise<Store> {
 
 const GENERA = ["Monstera", "Ficus", "Ginkgo", "Acer", "Quercus"];
 
-/** Creates plants, and waits until searches find them. */
+/** Creates plants, and waits until the index has them. */
 export async function fill(store: Store, first: number, count: number): Promise<void> {
   const plants = Array.from({ length: count }, (_, at) => ({
     id: asPlantId(BigInt((first + at) * 3 - 500)),
@@ -37,22 +37,24 @@ export async function fill(store: Store, first: number, count: number): Promise<
     ...(at % 3 === 0 ? {} : { tag: GENERA[at % 4]! }),
   }));
   await Promise.all(plants.map((plant) => store.plants.create(plant)));
-  const query = { words: ["sort", String(first + count - 1)], tag: undefined, after: undefined, limit: 1, bytesMax: 1000 };
-  await until("The index has the plants", async () => {
-    const page = await store.plants.list(query).catch(() => undefined);
-    return page?.plants.length === 1;
-  });
+  await until("The index has the plants", async () => (await countInOrder(store, ["sort", String(first + count - 1)])) === 1);
 }
 
-/** Renames and deletes some of these plants, and waits until searches know. */
+/** The index follows all changes for a list in an order, but not for one by id. */
+async function countInOrder({ plants }: Store, words: readonly string[]): Promise<number | undefined> {
+  const query = { words, tag: undefined, order: "name", after: undefined, limit: 1000, bytesMax: 1_000_000 } as const;
+  const page = await plants.listOrdered(query).catch(() => undefined);
+  return page?.plants.length;
+}
+
+/** Renames and deletes some of these plants, and waits until the index knows. */
 async function change(store: Store, count: number): Promise<void> {
   const ids = Array.from({ length: count }, (_, at) => asPlantId(BigInt(at * 3 - 500)));
   const plants = await Promise.all(ids.map((id) => store.plants.find(id)));
   await Promise.all(
     plants.map((from, at) => store.plants.compareAndSwap({ from, to: at % 2 === 0 ? undefined : { id: ids[at]!, name: `renamed ${at}` } })),
   );
-  const query = { words: ["renamed"], tag: undefined, after: undefined, limit: count, bytesMax: 1_000_000 };
-  await until("The index has the changes", async () => (await store.plants.list(query)).plants.length === Math.floor(count / 2));
+  await until("The index has the changes", async () => (await countInOrder(store, ["renamed"])) === Math.floor(count / 2));
 }
 
 /** A stopped store with plants and tokens, whose index has all of them. */

@@ -99,6 +99,14 @@ export const WRITES: Readonly<Record<string, Write>> = {
     remove(id);
     return [id];
   },
+  async "POST again under the id of a plant that was deleted"(ask, { at, model, put, remove }) {
+    const plant = changed(lastOf(model), at, ofTag(at));
+    await send(ask, "DELETE", `/plants/${plant.id}`);
+    remove(plant.id);
+    await send(ask, "POST", "/plants", lineOf(plant));
+    put(plant);
+    return [plant.id];
+  },
   async "POST changes"(ask, { at, model, put, remove }) {
     const [made, renamed] = [newPlant(at, ofTag(at)), lastOf(model)];
     const removed = [...model.values()].find(({ id }) => id < 0 && id !== renamed.id)!;

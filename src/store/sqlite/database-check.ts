@@ -9,7 +9,7 @@ import { expectOurs, findSchemaFault, isCurrent, schemaVersion } from "./engine/
 import { TOTAL } from "./search/changes.ts";
 import { openComparison } from "./search/comparison.ts";
 import type { Comparison, Incomparable } from "./search/comparison.ts";
-import type { PlantRow } from "./search/plant-tokens.ts";
+import type { PlantRow } from "./search/changes.ts";
 import { prepareTokenReads } from "./tokens.ts";
 
 /** A part of a Worker: the steps of a check, one a call. */
@@ -74,8 +74,8 @@ function toRefusal(path: string, cause: Error): Error {
 
 /**
  * What SQLite says of an index, or of pages that nothing uses. All else is about what only the tables have. So is an index
- * that lacks no row of its table, and has more: tokens may be lost, because a page of them is an older one. SQLite does not
- * count the entries of the index of tags, which has not all plants: what tells of lost plants is their count.
+ * that lacks no row of its table, and has more: tokens may be lost, because a page of them is an older one. No index
+ * has the plants: what tells of lost ones is their count.
  */
 const OF_INDEX =
   /^(?:row \d+ missing from index|wrong # of entries in index|row \d+ values differ from index|rowid not at end-of-record for row \d+ of index) /;

@@ -1,12 +1,12 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { asPlantId } from "../../domain/plant.ts";
+import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../domain/plant.ts";
 import type { NewPlant, PlantId } from "../../domain/plant.ts";
 import type { DatedPlant } from "../contents.ts";
 import { idBehind, openPage } from "../page.ts";
-import type { Page } from "../page.ts";
 import { prepareBigInts } from "./engine/requirements.ts";
-import { TOTAL } from "./search/changes.ts";
-import type { ImportOutcome, ListQuery, Swap } from "../plants.ts";
+import { INDEXED_COLUMNS, TOTAL } from "./search/changes.ts";
+import type { Change, PlantRow as IndexedRow } from "./search/changes.ts";
+import type { ImportOutcome, ListQuery, SnapshotPage, Swap } from "../plants.ts";
 
 /** Plants as columns: three arrays reach the Worker three times as fast as an object for each plant. */
 export type PlantColumns = Readonly<{ ids: BigInt64Array; names: readonly string[]; tags: ReadonlyArray<string | null> }>;
@@ -17,6 +17,9 @@ export const OUTCOMES = ["created", "same", "in_use", "replaced"] as const satis
 type PlantRow = { id: bigint; name: string; tag: string | null };
 type DatedRow = PlantRow & { added: bigint | null };
 
+/** How many plants a snapshot looks at for a page of a tag: that takes about a millisecond. */
+const STEP_PLANTS = 20_000;
+
 export function preparePlantReads(db: DatabaseSync) {
   const begin = db.prepare("BEGIN");
   const commit = db.prepare("COMMIT");
@@ -26,12 +29,14 @@ export function preparePlantReads(db: DatabaseSync) {
     descending: readPlants("WHERE id <= ? ORDER BY id DESC LIMIT ?"),
   };
   const plantsOfTag = {
-    ascending: readPlants("WHERE tag = ? AND id >= ? ORDER BY id LIMIT ?"),
-    descending: readPlants("WHERE tag = ? AND id <= ? ORDER BY id DESC LIMIT ?"),
+    ascending: readPlants("WHERE id >= ? AND id <= ? AND tag = ? ORDER BY id LIMIT ?"),
+    descending: readPlants("WHERE id <= ? AND id >= ? AND tag = ? ORDER BY id DESC LIMIT ?"),
+  };
+  const lastOfStep = {
+    ascending: prepareBigInts(db, `SELECT id FROM plants WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ${STEP_PLANTS - 1}`),
+    descending: prepareBigInts(db, `SELECT id FROM plants WHERE id <= ? ORDER BY id DESC LIMIT 1 OFFSET ${STEP_PLANTS - 1}`),
   };
   const total = db.prepare(`SELECT ${TOTAL} AS plants`);
-  const countOfTag = db.prepare("SELECT count(*) AS plants FROM (SELECT 1 FROM plants WHERE tag = ? LIMIT ?)");
-
   function readPlants(condition: string): StatementSync {
     return prepareBigInts(db, `SELECT id, name, tag FROM plants ${condition}`);
   }
@@ -41,10 +46,22 @@ export function preparePlantReads(db: DatabaseSync) {
     return row && toPlant(row);
   }
 
+  /** No index has the tags of this very moment, so it looks at so many plants in turn. */
+  function listOfTag(tag: string, { limit, bytesMax, ...start }: ListQuery): SnapshotPage {
+    const page = openPage({ limit, bytesMax });
+    const from = idBehind(start);
+    if (from === undefined) return page.close();
+    const [direction, end] = start.descending ? (["descending", PLANT_ID_MIN] as const) : (["ascending", PLANT_ID_MAX] as const);
+    const last = lastOfStep[direction].get(from)?.["id"] as bigint | undefined;
+    const rows = plantsOfTag[direction].iterate(from, last ?? end, tag, limit + 1);
+    for (const row of rows as Iterable<PlantRow>) if (!page.add(toPlant(row))) return page.close();
+    if (last === undefined) return page.close();
+    page.cut();
+    return { ...page.close(), reached: asPlantId(last) };
+  }
+
   return {
     count: (): number => Number(total.get()?.["plants"]),
-    /** At most `max`. */
-    countOfTag: (tag: string, max: number): number => Number(countOfTag.get(tag, max)?.["plants"]),
     /** The plants with these ids, in the same order, from one snapshot. */
     find(ids: readonly PlantId[]): Array<NewPlant | undefined> {
       begin.run();
@@ -55,13 +72,13 @@ export function preparePlantReads(db: DatabaseSync) {
       }
     },
     /** A page of plants. Ignores `words`, and a tag that is null. */
-    list({ tag, limit, bytesMax, ...start }: ListQuery): Page {
+    list(query: ListQuery): SnapshotPage {
+      const { tag, limit, bytesMax, ...start } = query;
+      if (typeof tag === "string") return listOfTag(tag, query);
       const page = openPage({ limit, bytesMax });
       const from = idBehind(start);
       if (from === undefined) return page.close();
-      const direction = start.descending ? "descending" : "ascending";
-      const rows =
-        typeof tag === "string" ? plantsOfTag[direction].iterate(tag, from, limit + 1) : plants[direction].iterate(from, limit + 1);
+      const rows = plants[start.descending ? "descending" : "ascending"].iterate(from, limit + 1);
       for (const row of rows as Iterable<PlantRow>) if (!page.add(toPlant(row))) break;
       return page.close();
     },
@@ -89,9 +106,10 @@ export function prepareDatedPuts(db: DatabaseSync): (plant: DatedPlant) => void 
 export function preparePlantWrites(db: DatabaseSync) {
   const insert = db.prepare("INSERT INTO plants (id, name, tag, added) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING");
   const same = db.prepare("SELECT 1 FROM plants WHERE id = ? AND name = ? AND tag IS ?");
+  const stored = prepareBigInts(db, `SELECT ${INDEXED_COLUMNS} FROM plants WHERE id = ?`);
+  const storedSame = prepareBigInts(db, `SELECT ${INDEXED_COLUMNS} FROM plants WHERE id = ? AND name = ? AND tag IS ?`);
   const replace = db.prepare("UPDATE plants SET name = ?, tag = ? WHERE id = ?");
-  const update = db.prepare("UPDATE plants SET name = ?, tag = ? WHERE id = ? AND name = ? AND tag IS ?");
-  const remove = db.prepare("DELETE FROM plants WHERE id = ? AND name = ? AND tag IS ?");
+  const remove = db.prepare("DELETE FROM plants WHERE id = ?");
   let added = 0;
 
   function createOne(id: bigint, name: string, tag: string | null): ImportOutcome {
@@ -99,35 +117,40 @@ export function preparePlantWrites(db: DatabaseSync) {
     return same.get(id, name, tag) ? "same" : "in_use";
   }
 
-  function replaceOne(id: bigint, name: string, tag: string | null): ImportOutcome {
-    const outcome = createOne(id, name, tag);
-    if (outcome !== "in_use") return outcome;
-    replace.run(name, tag, id);
-    return "replaced";
-  }
-
   return {
     /** Plants are created at this time from now on, in milliseconds, but after all those before, even if the clock goes back. */
     setTime(now: number): void {
       added = Math.max(added + 1, now * 1000);
     },
-    /** Writes plants in order. Adds the ids of those that changed to `changed`. */
-    put({ ids, names, tags }: PlantColumns, { isReplacing }: { isReplacing: boolean }, changed: bigint[]): Uint8Array {
-      const put = isReplacing ? replaceOne : createOne;
+    /** Writes plants in order. Adds those that changed to `changed`. */
+    put({ ids, names, tags }: PlantColumns, { isReplacing }: { isReplacing: boolean }, changed: Change[]): Uint8Array {
       const outcomes = new Uint8Array(ids.length);
       for (let at = 0; at < ids.length; at += 1) {
-        const outcome = put(ids[at]!, names[at]!, tags[at]!);
+        const [id, name, tag] = [ids[at]!, names[at]!, tags[at]!];
+        let outcome = createOne(id, name, tag);
+        if (outcome === "created") changed.push({ id });
+        if (outcome === "in_use" && isReplacing) {
+          changed.push({ id, before: stored.get(id) as IndexedRow });
+          replace.run(name, tag, id);
+          outcome = "replaced";
+        }
         outcomes[at] = OUTCOMES.indexOf(outcome);
-        if (outcome === "created" || outcome === "replaced") changed.push(ids[at]!);
       }
       return outcomes;
     },
-    /** False when the plant is no longer equal to `from`: then nothing changes. */
-    compareAndSwap({ from, to }: Swap): boolean {
-      if (!from) return to !== undefined && insert.run(to.id, to.name, to.tag ?? null, added).changes === 1;
-      const expected = [from.id, from.name, from.tag ?? null] as const;
-      const { changes } = to ? update.run(to.name, to.tag ?? null, ...expected) : remove.run(...expected);
-      return changes === 1;
+    /** Adds the change to `changed`. False when the plant is no longer equal to `from`: then nothing changes. */
+    compareAndSwap({ from, to }: Swap, changed: Change[]): boolean {
+      if (!from) {
+        if (!to || insert.run(to.id, to.name, to.tag ?? null, added).changes === 0) return false;
+        changed.push({ id: to.id });
+        return true;
+      }
+      const before = storedSame.get(from.id, from.name, from.tag ?? null) as IndexedRow | undefined;
+      if (!before) return false;
+      changed.push({ id: from.id, before });
+      if (to) replace.run(to.name, to.tag ?? null, to.id);
+      else remove.run(from.id);
+      return true;
     },
   };
 }

@@ -2,7 +2,6 @@ import { PlantStoreError } from "../../domain/errors.ts";
 import { createPace } from "../../runtime/event-loop.ts";
 import type { PlantId } from "../../domain/plant.ts";
 import { coalesceReads } from "../coalesced-reads.ts";
-import { COUNTED_MAX, toCount } from "../tags.ts";
 import type { PlantStore } from "../plants.ts";
 import { createSnapshots } from "../snapshots.ts";
 import { Commits } from "./commits.ts";
@@ -44,8 +43,8 @@ export function createPlants({ reader, takeSnapshot, ...options }: PlantsOptions
     import: (some, how) => commits.import(some, how),
     find: coalesceReads({ readAll: (ids: readonly PlantId[]) => translated(() => reader.find(ids)), inFlightMax: 1 }),
     async list(query) {
-      // Only the index of names knows which plants have no tag: an index of the table would cost each create.
-      if (query.words.length > 0 || query.tag === null) return requireSearcher().list(query);
+      // Tags are in the index of names only: an index of the table would cost each create.
+      if (query.words.length > 0 || query.tag !== undefined) return requireSearcher().list(query);
       await pace();
       return translated(() => reader.list(query));
     },
@@ -57,9 +56,7 @@ export function createPlants({ reader, takeSnapshot, ...options }: PlantsOptions
     async count(terms) {
       const { words, tag } = terms;
       if (words.length === 0 && tag === undefined) return { plants: translated(reader.count), precision: "exact" };
-      if (words.length === 0 && tag !== null) return toCount(translated(() => reader.countOfTag(tag!, COUNTED_MAX + 1)));
-      const { plants: found, precision } = await requireSearcher().countFoundTags(terms);
-      return { plants: found, precision };
+      return requireSearcher().count(terms);
     },
     countFoundTags: async (terms) => requireSearcher().countFoundTags(terms),
   };

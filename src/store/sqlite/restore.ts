@@ -12,9 +12,6 @@ import { prepareChanges } from "./search/changes.ts";
 import { removeWordIndex } from "./search/index-file.ts";
 import { prepareTokenReads, prepareTokenWrites } from "./tokens.ts";
 
-/** For the index of tags. In KiB. */
-const CACHE = 65_536;
-
 /**
  * Puts contents into a folder without a store, or with an unused one. They are the store only once they are complete
  * and on the disk: until then they have another name, with which no start is possible. Hold the lock of the store.
@@ -60,7 +57,7 @@ function expectUnusedStore(path: string): string | undefined {
 export async function build(path: string, contents: AsyncIterable<ContentsPart>): Promise<void> {
   using db = new DatabaseSync(path);
   // No journal in a file, which a kill would leave for the next restore: what cannot be completed is removed.
-  db.exec(`PRAGMA journal_mode = MEMORY; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA cache_size = -${CACHE}`);
+  db.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON");
   migrate(db);
   db.exec("BEGIN");
   const putPlant = prepareDatedPuts(db);
@@ -74,6 +71,6 @@ export async function build(path: string, contents: AsyncIterable<ContentsPart>)
     lastId = part.plants.at(-1)?.id ?? lastId;
   }
   // So the store knows how many plants it has.
-  if (plants > 0) prepareChanges(db).note([lastId], plants);
+  if (plants > 0) prepareChanges(db).note([{ id: lastId }], plants);
   db.exec("COMMIT");
 }

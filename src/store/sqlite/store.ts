@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { ThreadPriority } from "../../runtime/thread-priority.ts";
 import { DatabaseSync } from "node:sqlite";
 import type { OpenOptions, Store } from "../store.ts";
 import { openContents } from "./contents.ts";
@@ -13,6 +14,7 @@ import { StartedThread } from "./engine/thread.ts";
 import { addSqliteGauges, createSqliteMeter } from "./metrics.ts";
 import type { SqliteMeter } from "./metrics.ts";
 import { createPlants } from "./plants.ts";
+import { NOTHING_INDEXED } from "./search/changes.ts";
 import { Searcher } from "./search/searcher.ts";
 import { createTokens } from "./tokens.ts";
 
@@ -74,7 +76,8 @@ async function openWhileLocked(options: SqliteOptions, unlock: () => void): Prom
   try {
     const thread = await writerThread.open();
     const writer = new Health({ ...options, thread, checkpoints: meter.checkpoints, areFilesThere: rememberFiles(path) });
-    opened.unshift(() => writer.close());
+    let indexed = NOTHING_INDEXED;
+    opened.unshift(() => writer.close(indexed));
     const reader = openReader(path);
     opened.unshift(() => reader.close());
     // Plants that an earlier process left behind must be on disk before anyone reads them. The search is opened after
@@ -82,8 +85,17 @@ async function openWhileLocked(options: SqliteOptions, unlock: () => void): Prom
     if (isServing) await writer.call("rewrite");
     const searching = await searchThread?.open();
     const searcher =
-      searching && new Searcher({ ...options, thread: searching, find: reader.plants.find, newest: reader.newestChanges, now });
-    if (searcher) opened.unshift(() => searcher.close());
+      searching &&
+      new Searcher({
+        ...options,
+        thread: searching,
+        priority: new ThreadPriority(await searching.call("threadId")),
+        find: reader.plants.find,
+        newest: reader.newestChanges,
+        now,
+      });
+    // One that cannot be read is looked at again by the next start.
+    if (searcher) opened.unshift(async () => (indexed = await searcher.close().catch(() => indexed)));
     const store = assemble(options, { writer, reader, searcher, meter, now });
     return {
       ...store,

@@ -1,66 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
-import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../domain/plant.ts";
 import { isFound } from "../../domain/terms.ts";
 import type { SearchTerms } from "../../domain/terms.ts";
 import type { TagCount, FoundTags } from "../tags.ts";
 import { mostFrequent, COUNTED_MAX, TAGS_BYTES_MAX, TAGS_MAX } from "../tags.ts";
-import { prepareBigInts } from "./engine/requirements.ts";
-
-/** Where a count continues: at this id of the tag or, without an id, at the next tag. */
-export type TagCursor = Readonly<{ tag: string; id?: bigint }>;
-
-const FIRST_TAG: TagCursor = { tag: "", id: PLANT_ID_MIN };
-
-/** The most frequent of some tags. The last one may continue in the next step; `next` says where that starts. */
-export type TagStep = Readonly<{ counts: readonly TagCount[]; next: TagCursor | undefined }>;
-
-/** Plants counted in one step, and characters of tags that end it sooner. */
-const STEP_COUNTED = 20_000;
-const STEP_TAGS_CHARACTERS = 2 ** 20;
-
-type GroupRow = { tag: string; plants: bigint; last: bigint };
-
-/** Counts tags in short steps, so that other work of the thread can run in between. */
-export function createTagCounter(db: DatabaseSync): (cursor: TagCursor) => TagStep {
-  const groups = prepareBigInts(
-    db,
-    `SELECT tag, count(*) AS plants, max(id) AS last
-       FROM (SELECT tag, id FROM plants WHERE tag > ? ORDER BY tag, id LIMIT ${STEP_COUNTED}) GROUP BY tag ORDER BY tag`,
-  );
-  // Most plants of a large catalogue are counted here. To skip them costs a sixth of grouping them.
-  const further = prepareBigInts(db, `SELECT id FROM plants WHERE tag = ? AND id >= ? ORDER BY id LIMIT 1 OFFSET ${STEP_COUNTED}`);
-  const rest = prepareBigInts(db, "SELECT count(*) AS plants FROM plants WHERE tag = ? AND id >= ?");
-
-  function countWithin(tag: string, from: bigint): TagStep {
-    const next = further.get(tag, from) as { id: bigint } | undefined;
-    if (next) return { counts: [{ tag, plants: STEP_COUNTED }], next: { tag, id: next.id } };
-    const { plants } = rest.get(tag, from) as { plants: bigint };
-    return { counts: plants > 0n ? [{ tag, plants: Number(plants) }] : [], next: { tag } };
-  }
-
-  return ({ tag, id }) => {
-    if (id !== undefined) return countWithin(tag, id);
-    const rows: GroupRow[] = [];
-    let characters = 0;
-    for (const row of groups.iterate(tag) as Iterable<GroupRow>) {
-      rows.push(row);
-      characters += row.tag.length;
-      if (characters > STEP_TAGS_CHARACTERS) break;
-    }
-    const last = rows.pop();
-    if (!last) return { counts: [], next: undefined };
-    // Only the last tag continues in the next step; of the others the most frequent are enough.
-    return { counts: [...mostFrequent(rows.map(toTagCount)), toTagCount(last)], next: cursorAfter(last) };
-  };
-}
-
-function cursorAfter({ tag, last }: GroupRow): TagCursor {
-  return last === PLANT_ID_MAX ? { tag } : { tag, id: last + 1n };
-}
-
-function toTagCount({ tag, plants }: GroupRow): TagCount {
-  return { tag, plants: Number(plants) };
-}
+import { FIRST_TAG } from "./search/tag-count.ts";
+import type { TagCursor, TagStep } from "./search/tag-count.ts";
 
 /** How many plants of each tag matched; null is no tag. `checked`: how many ids of those given were looked at. */
 export type Tally = Readonly<{ tags: ReadonlyMap<string | null, number>; checked: number }>;

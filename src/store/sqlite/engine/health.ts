@@ -3,6 +3,7 @@ import { PlantStoreError } from "../../../domain/errors.ts";
 import type { Log } from "../../../runtime/log.ts";
 import { endIfSyncFailed, toStoreError } from "./failure.ts";
 import type { SqliteMeter } from "../metrics.ts";
+import type { Position } from "../search/changes.ts";
 import type { Thread } from "./thread.ts";
 import type { Writer } from "./writer.ts";
 
@@ -70,8 +71,8 @@ export class Health {
     if (this.#loss) throw new PlantStoreError("store_unavailable", { cause: this.#loss });
   }
 
-  /** Stops probing the disk and closes the writer. */
-  async close(): Promise<void> {
+  /** Stops probing the disk and closes the writer. `indexed`: what the index holds durably. */
+  async close(indexed: Position): Promise<void> {
     const { thread } = this.#options;
     clearTimeout(this.#probing);
     clearInterval(this.#looking);
@@ -79,7 +80,7 @@ export class Health {
     this.#look();
     if (this.#loss) return thread.unref();
     // Not through `call`: closing does not prove that the disk accepts writes.
-    await thread.call("close").catch((thrown: unknown) => {
+    await thread.call("close", indexed).catch((thrown: unknown) => {
       endIfSyncFailed(thrown, this.#options.onFatal);
       throw thrown;
     });

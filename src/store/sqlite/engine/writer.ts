@@ -2,13 +2,12 @@ import { realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { syncFolder } from "../../../runtime/data-folder.ts";
-import { idOf } from "../../plants.ts";
 import type { ImportOptions, Swap } from "../../plants.ts";
 import type { TokenChange, TokenOutcome } from "../../tokens.ts";
 import { OUTCOMES, preparePlantWrites } from "../plant-statements.ts";
 import type { PlantColumns } from "../plant-statements.ts";
-import { prepareChanges } from "../search/changes.ts";
-import type { Position } from "../search/changes.ts";
+import { NOTHING_INDEXED, prepareChanges } from "../search/changes.ts";
+import type { Change, Position } from "../search/changes.ts";
 import { prepareTokenWrites } from "../tokens.ts";
 import { isSyncFailure } from "./failure.ts";
 import { markVersion, UNMARKED, walMark } from "./files.ts";
@@ -66,13 +65,12 @@ export class Writer {
     const written = this.#transaction(() => {
       changes.forget(indexed);
       plants.setTime(Date.now());
-      const changed: bigint[] = [];
+      const changed: Change[] = [];
       const outcomes = plants.put(creates, { isReplacing: false }, changed);
       let grown = changed.length;
-      const swapped = swaps.map(plants.compareAndSwap);
+      const swapped = swaps.map((swap) => plants.compareAndSwap(swap, changed));
       swaps.forEach((swap, at) => {
         if (!swapped[at]) return;
-        changed.push(idOf(swap));
         if (!swap.from) grown += 1;
         if (!swap.to) grown -= 1;
       });
@@ -88,7 +86,7 @@ export class Writer {
     const write = () => {
       if (!isDryRun) changes.forget(indexed);
       plants.setTime(Date.now());
-      const changed: bigint[] = [];
+      const changed: Change[] = [];
       const outcomes = plants.put(columns, { isReplacing }, changed);
       const grown = outcomes.filter((outcome) => OUTCOMES[outcome] === "created").length;
       return { outcomes, change: isDryRun ? undefined : changes.note(changed, grown) };
@@ -123,10 +121,13 @@ export class Writer {
   }
 
   /** Leaves one file, unless another process has it open. Closes nothing after a failed sync: SQLite would retry and trust it. */
-  close(): void {
+  close(indexed = NOTHING_INDEXED): void {
     try {
+      this.#db.exec("PRAGMA busy_timeout = 0");
+      // Of what was deleted, a stopped store keeps neither name nor tag.
+      if (indexed.changes > 0) this.#transaction(() => this.#sql.changes.forgetBefore(indexed));
       if (this.#isMarked) this.#mark(UNMARKED);
-      this.#db.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE");
+      this.#db.exec("PRAGMA journal_mode = DELETE");
     } catch (thrown) {
       // The last process that has it open does this, or the next start. A full disk loses nothing that was stored.
       if (isSyncFailure(thrown)) throw thrown;

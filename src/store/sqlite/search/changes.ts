@@ -1,4 +1,20 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { SEARCHED_LENGTH_MAX } from "../../../domain/terms.ts";
+
+/** A plant as it is indexed. */
+export type PlantRow = { id: bigint; name: string; tag: string | null; added: bigint | null };
+
+/** A character has at most four bytes. */
+const NAME_BYTES = 4 * SEARCHED_LENGTH_MAX;
+
+/**
+ * The columns of a `PlantRow`. Only the start of a name counts, for a search and for its place. The substr of a text ends
+ * at a NUL, that of an empty blob is null.
+ */
+export const INDEXED_COLUMNS = `id, CAST(coalesce(substr(CAST(name AS BLOB), 1, ${NAME_BYTES}), '') AS TEXT) AS name, tag, added`;
+
+/** A change of a plant. `before`: what it was, unless it is new. */
+export type Change = Readonly<{ id: bigint; before?: PlantRow }>;
 
 /** The newest change of each table that an index holds. Only services up to 1.0.0 wrote `bulk_changes`, for imports. */
 export type Position = Readonly<{ changes: number; bulkChanges: number }>;
@@ -14,26 +30,34 @@ const CHANGE_PLANTS_MAX = 20;
 export function prepareChanges(db: DatabaseSync) {
   const insert = prepareNote(db);
   const forget = db.prepare("DELETE FROM changes WHERE seq < ?");
+  const forgetBefore = db.prepare("UPDATE changes SET before = NULL WHERE seq <= ? AND before IS NOT NULL");
   const forgetBulk = db.prepare("DELETE FROM bulk_changes WHERE seq < ?");
   let forgotten = NOTHING_INDEXED;
 
   return {
     /** `grown`: by how many plants there are more than before. Returns the newest change; undefined if there is none. */
-    note(changed: readonly bigint[], grown: number): number | undefined {
-      const ids = BigInt64Array.from(changed);
+    note(changed: readonly Change[], grown: number): number | undefined {
       let newest: number | undefined;
-      for (let at = 0; at < ids.length; at += CHANGE_PLANTS_MAX) {
-        const { buffer, byteOffset, byteLength } = ids.subarray(at, at + CHANGE_PLANTS_MAX);
-        newest = Number(insert.run(new Uint8Array(buffer, byteOffset, byteLength), at === 0 ? grown : 0).lastInsertRowid);
+      for (let at = 0; at < changed.length; at += CHANGE_PLANTS_MAX) {
+        const some = changed.slice(at, at + CHANGE_PLANTS_MAX);
+        const ids = BigInt64Array.from(some, ({ id }) => id);
+        newest = Number(insert.run(new Uint8Array(ids.buffer), at === 0 ? grown : 0, toBefore(some)).lastInsertRowid);
       }
       return newest;
     },
-    /** Deletes the changes that the index holds durably, if there are new ones. */
+    /** Deletes the changes that the index holds durably, if there are new ones, and of the newest row what was there before. */
     forget(indexed: Position): void {
-      if (indexed.changes > forgotten.changes) forget.run(indexed.changes);
+      if (indexed.changes > forgotten.changes) {
+        forget.run(indexed.changes);
+        forgetBefore.run(indexed.changes);
+      }
       if (indexed.bulkChanges > forgotten.bulkChanges) forgetBulk.run(indexed.bulkChanges);
       // If this commit fails, the next deletion covers these rows too.
       forgotten = indexed;
+    },
+    /** Of what the index holds, forgets what was there before: even if a commit failed that did it already. */
+    forgetBefore(indexed: Position): void {
+      forgetBefore.run(indexed.changes);
     },
   };
 }
@@ -42,8 +66,22 @@ export function prepareChanges(db: DatabaseSync) {
 function prepareNote(db: DatabaseSync): StatementSync {
   const recount = `(SELECT count(*) FROM plants) - ${newestTotal("bulk_changes")}`;
   return db.prepare(
-    `INSERT INTO changes (ids, total) SELECT ?1, CASE WHEN ${isUnknown("changes")} THEN ${recount} ELSE ?2 + ${newestTotal("changes")} END`,
+    `INSERT INTO changes (ids, total, before) SELECT ?1, CASE WHEN ${isUnknown("changes")} THEN ${recount} ELSE ?2 + ${newestTotal("changes")} END, ?3`,
   );
+}
+
+/** A row of a change that made plants only has none. */
+function toBefore(changes: readonly Change[]): string | null {
+  const before = changes.flatMap((change) => change.before ?? []);
+  if (before.length === 0) return null;
+  return JSON.stringify(before.map(({ id, name, tag, added }) => [String(id), name, tag, added === null ? null : String(added)]));
+}
+
+/** What `toBefore` wrote. */
+export function fromBefore(text: string | null): PlantRow[] {
+  if (text === null) return [];
+  const rows = JSON.parse(text) as [id: string, name: string, tag: string | null, added: string | null][];
+  return rows.map(([id, name, tag, added]) => ({ id: BigInt(id), name, tag, added: added === null ? null : BigInt(added) }));
 }
 
 type Table = "changes" | "bulk_changes";

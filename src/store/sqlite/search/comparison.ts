@@ -4,8 +4,8 @@ import { pragma } from "../engine/requirements.ts";
 import type { Position } from "./changes.ts";
 import { openForLook, prepareStateRead } from "./index-file.ts";
 import type { LookedAt } from "./index-file.ts";
+import type { PlantRow } from "./changes.ts";
 import { tokensOf } from "./plant-tokens.ts";
-import type { PlantRow } from "./plant-tokens.ts";
 import { prepareChangeReads } from "./recorded-changes.ts";
 
 export type Comparison = ReturnType<typeof compare>;

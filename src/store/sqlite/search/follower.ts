@@ -1,13 +1,15 @@
 import type { Log } from "../../../runtime/log.ts";
 import { withTimeLimit } from "../../../runtime/time-limit.ts";
 import { endIfSyncFailed } from "../engine/failure.ts";
+import type { ThreadPriority } from "../../../runtime/thread-priority.ts";
 import type { Thread } from "../engine/thread.ts";
 import { NOTHING_INDEXED } from "./changes.ts";
 import type { Position } from "./changes.ts";
-import type { Indexer } from "./indexer.ts";
+import type { Built, Indexer } from "./indexer.ts";
 
 export type FollowerOptions = Readonly<{
   thread: Thread<Indexer>;
+  priority: ThreadPriority;
   log: Log;
   /** A sync failed: end the process at once. */
   onFatal: (reason: Error) => void;
@@ -21,6 +23,12 @@ const GATHER_MS = 250;
 /** @limit files: wait of an import on SQLite for the index, after each commit */
 const REACH_MS_MAX = 10_000;
 
+/** How far the index may be behind before it goes on as fast as others do, in milliseconds. */
+const LOW_PRIORITY_MS_MAX = 1000;
+
+/** How often the log tells how far a build is, in milliseconds. */
+const BUILD_LOG_MS = 5000;
+
 /** Pause before a failed step is tried again, in milliseconds. */
 const RETRY_MS = 1000;
 
@@ -32,6 +40,8 @@ export class Follower {
   #held = 0;
   /** What waits for the index. */
   readonly #reaching = new Set<Readonly<{ change: number; end: () => void }>>();
+  /** How many reads wait for an answer of the index. */
+  #hurried = 0;
   #isFollowing = false;
   #isChanged = false;
   #isClosed = false;
@@ -39,6 +49,8 @@ export class Follower {
   #behindSince: number | undefined;
   /** When the build began that is not done. */
   #buildingSince: number | undefined;
+  /** When the log was last told how far a build is. */
+  #toldAt = -Infinity;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** Indexes what an earlier process left behind. */
@@ -51,6 +63,7 @@ export class Follower {
   follow(): void {
     this.#isChanged = true;
     this.#behindSince ??= this.#options.now();
+    this.#setPriority();
     if (!this.#isFollowing && !this.#isClosed) this.#timer ??= setTimeout(() => void this.#catchUp(), GATHER_MS).unref();
   }
 
@@ -60,12 +73,23 @@ export class Follower {
     const { promise, resolve } = Promise.withResolvers<void>();
     const waiting = { change, end: resolve };
     this.#reaching.add(waiting);
+    this.#setPriority();
     if (!this.#isFollowing) {
       clearTimeout(this.#timer);
       void this.#catchUp();
     }
     await withTimeLimit(REACH_MS_MAX, promise, () => {});
     this.#reaching.delete(waiting);
+  }
+
+  /** A read waits for an answer of the index, until it calls what this returns. */
+  hurry(): () => void {
+    this.#hurried += 1;
+    this.#setPriority();
+    return () => {
+      this.#hurried -= 1;
+      this.#setPriority();
+    };
   }
 
   /** What the index holds durably, even after a crash. */
@@ -78,6 +102,11 @@ export class Follower {
     return this.#behindSince === undefined ? 0 : this.#options.now() - this.#behindSince;
   }
 
+  /** For how long the index has been built, in milliseconds; 0 if it is not. */
+  buildingMs(): number {
+    return this.#buildingSince === undefined ? 0 : this.#options.now() - this.#buildingSince;
+  }
+
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -87,6 +116,12 @@ export class Follower {
   /** Ends the waits for changes up to this one. */
   #endReaching(upTo: number): void {
     for (const { change, end } of this.#reaching) if (change <= upTo) end();
+  }
+
+  /** To index more at once costs less, and creates are faster meanwhile: so others go first until someone waits. */
+  #setPriority(): void {
+    const isWaitedFor = this.#hurried > 0 || this.#reaching.size > 0;
+    this.#options.priority.set(!isWaitedFor && this.lagMs() < LOW_PRIORITY_MS_MAX);
   }
 
   async #catchUp(): Promise<void> {
@@ -111,24 +146,30 @@ export class Follower {
   async #step(): Promise<boolean> {
     const { thread, now } = this.#options;
     this.#isChanged = false;
+    this.#setPriority();
     const started = now();
-    const { did, held, indexed } = await thread.call("step");
+    const { did, held, indexed, built } = await thread.call("step");
     this.#indexed = indexed;
     this.#held = held.changes;
     this.#endReaching(did === "building" ? Infinity : this.#held);
-    this.#logBuild(did === "building", started);
+    this.#logBuild(built, started);
     if (did === "building" || did === "indexed") this.#behindSince ??= started;
     // What was committed meanwhile may be missing.
     else this.#behindSince = this.#isChanged ? started : undefined;
     return did !== "nothing";
   }
 
-  /** Reports a build that takes more than a step: no one can search meanwhile. */
-  #logBuild(isBuilding: boolean, started: number): void {
+  /** Reports a build that takes more than a step, and how far it is: no one can search meanwhile. */
+  #logBuild(built: Built | undefined, started: number): void {
     const { log, now } = this.#options;
-    if (isBuilding === (this.#buildingSince !== undefined)) return;
-    if (isBuilding) log.info("search_building");
-    else log.info("search_built", { ms: Math.round(now() - this.#buildingSince!) });
-    this.#buildingSince = isBuilding ? started : undefined;
+    if (built) {
+      this.#buildingSince ??= started;
+      if (now() < this.#toldAt + BUILD_LOG_MS) return;
+      this.#toldAt = now();
+      log.info("search_building", built);
+    } else if (this.#buildingSince !== undefined) {
+      log.info("search_built", { ms: Math.round(now() - this.#buildingSince) });
+      this.#buildingSince = undefined;
+    }
   }
 }

@@ -10,7 +10,13 @@ import type { Position } from "./changes.ts";
 export type IndexState = { buildFrom: bigint | null; indexed: Position; mark: string };
 
 /** Written into the file. A file with another number is rebuilt. */
-const VERSION = 9;
+const VERSION = 10;
+
+/**
+ * FTS5 counts its rows and words for a ranking that we never ask for, in its row 1. A plant may be removed as it was before
+ * it was indexed (`WordIndex.remove`), and FTS5 takes a count below zero for damage. So it begins with 2^35 of each.
+ */
+const BALLAST = "UPDATE names_data SET block = x'818080808000818080808000' WHERE id = 1;";
 
 /** Opens the index. Creates a new one when there is none, or when it is damaged or has another version. */
 export function openOrCreate(path: string): DatabaseSync {
@@ -18,19 +24,21 @@ export function openOrCreate(path: string): DatabaseSync {
   if (isOurs(found)) return found;
   found.close();
   removeWordIndex(path);
-  const db = new DatabaseSync(path);
+  const db = new DatabaseSync(path, { defensive: false });
   makeDurable(db);
   // Words arrive folded, so the tokenizer of FTS5 has nothing left to do. A tag is one token that no word can equal.
-  // The index keeps no copy of the names (content), only which plants hold a word (detail). Few merges of its segments
-  // cost a plant less, and a search a little more. The last word that was looked at is kept: else each start would look at
-  // the same words again, and restarts would never remove the rest.
+  // The index keeps no copy of the names (content), only which plants hold a word (detail), and no row for each plant
+  // (columnsize): with random ids each would be on a page of its own. Few merges of its segments cost a plant less, and a
+  // search a little more. A row of `words` with a tag is the token of that tag. The last word that was looked at is kept:
+  // else each start would look at the same words again, and restarts would never remove the rest.
   db.exec(`
     BEGIN;
     CREATE VIRTUAL TABLE names USING fts5(
-      words, content='', contentless_delete=1, detail=none, tokenize="ascii tokenchars '#'"
+      words, content='', columnsize=0, detail=none, tokenize="ascii tokenchars '#'"
     );
     INSERT INTO names (names, rank) VALUES ('automerge', 8);
-    CREATE TABLE words (word TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+    ${BALLAST}
+    CREATE TABLE words (word TEXT PRIMARY KEY, tag TEXT) STRICT, WITHOUT ROWID;
     CREATE TABLE state (build_from INTEGER, changes INTEGER NOT NULL, bulk_changes INTEGER NOT NULL, mark TEXT NOT NULL) STRICT;
     INSERT INTO state VALUES (${PLANT_ID_MIN}, 0, 0, 'none none');
     CREATE TABLE looked_at (word TEXT NOT NULL) STRICT;
@@ -45,7 +53,7 @@ function isOurs(db: DatabaseSync): boolean {
   try {
     makeDurable(db);
     if (pragma(db, "PRAGMA user_version") !== VERSION) return false;
-    for (const table of ["names", "words", "state", "looked_at"]) db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get();
+    for (const table of ["names_data", "names_idx", "words", "state", "looked_at"]) db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get();
     return true;
   } catch (reason) {
     if (isCorrupt(reason)) return false;

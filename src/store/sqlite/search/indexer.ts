@@ -1,33 +1,39 @@
 import { DatabaseSync } from "node:sqlite";
 import type { StatementSync } from "node:sqlite";
-import { PLANT_ID_MIN } from "../../../domain/plant.ts";
+import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../../domain/plant.ts";
 import type { SearchTerms } from "../../../domain/terms.ts";
+import { currentThread } from "../../../runtime/thread-priority.ts";
 import { prepareBigInts } from "../engine/requirements.ts";
 import { isCorrupt } from "../engine/failure.ts";
-import { createTagCounter, createTally } from "../tags.ts";
+import { createTally } from "../tags.ts";
 import { OrderedWalker } from "./ordered-walk.ts";
 import type { OrderedWalk, Walked } from "./ordered-walk.ts";
 import type { Tally } from "../tags.ts";
 import { removeWordIndex } from "./index-file.ts";
-import type { PlantRow } from "./plant-tokens.ts";
 import { prepareChangeReads } from "./recorded-changes.ts";
 import { WordIndex } from "./word-index.ts";
 import type { FindQuery } from "./word-index.ts";
-import { NOTHING_INDEXED } from "./changes.ts";
-import type { Position } from "./changes.ts";
+import { fromBefore, NOTHING_INDEXED, TOTAL } from "./changes.ts";
+import type { PlantRow, Position } from "./changes.ts";
+import type { TagCursor, TagStep } from "./tag-count.ts";
 
 /** "building": the index cannot be asked yet. "indexed": there may be more. "forgot": only words of no use are left. */
 type Did = "building" | "indexed" | "forgot" | "nothing";
 
-/** `held`: what the index holds. `indexed`: what it holds durably, even after a power cut. */
-export type IndexProgress = Readonly<{ did: Did; held: Position; indexed: Position }>;
+/** `held`: what the index holds. `indexed`: what it holds durably, even after a power cut. `built`: how many plants of how many, in a build. */
+export type IndexProgress = Readonly<{ did: Did; held: Position; indexed: Position; built?: Built }>;
+
+export type Built = Readonly<{ plants: number; of: number }>;
 
 /**
- * - `ids`: the ids of plants that matched when they were indexed, in order.
+ * - `ids`: the ids of plants that matched when they were looked at, in order. `reached`: up to here nothing was left out;
+ *   undefined when nothing follows.
  * - `behind`: the index has not reached the changes `upTo` yet. Ask again.
  * - `building`: there is no complete index yet.
  */
-export type Found = Readonly<{ kind: "ids"; ids: BigInt64Array }> | NotIndexed;
+export type Found = Ids | NotIndexed;
+
+export type Ids = Readonly<{ kind: "ids"; ids: BigInt64Array; reached: bigint | undefined }>;
 
 export type NotIndexed = Readonly<{ kind: "behind" }> | Readonly<{ kind: "building" }>;
 
@@ -41,6 +47,13 @@ export type Placed = (Readonly<{ kind: "places" }> & Walked) | NotIndexed;
  * @limit files: words that the indexer takes in one step
  */
 const STEP_WORDS = 20_000;
+
+/** How long a stop waits for the index, in milliseconds: usually it is less than a second behind. */
+const CLOSE_MS_MAX = 2000;
+
+/** How long a search looks at plants that are not indexed yet, in milliseconds, and how many it looks at in one go. */
+const LOOK_MS = 20;
+const LOOK_PLANTS = 20;
 
 /** Cost of a plant besides its words, even of a deleted one, in words. */
 const WORDS_A_PLANT = 2;
@@ -57,9 +70,10 @@ export class Indexer {
   readonly #recorded: ReturnType<typeof prepareChangeReads>;
   readonly #walker: OrderedWalker;
   readonly #tally: ReturnType<typeof createTally>;
-  readonly countTags: ReturnType<typeof createTagCounter>;
   #index: WordIndex;
   #synced = NOTHING_INDEXED;
+  /** How many plants the build has behind it. */
+  #built: number | undefined;
 
   constructor(plantsPath: string) {
     const plants = new DatabaseSync(plantsPath, { readOnly: true });
@@ -69,7 +83,6 @@ export class Indexer {
     this.#recorded = prepareChangeReads(plants);
     this.#walker = new OrderedWalker(plants);
     this.#tally = createTally(plants);
-    this.countTags = createTagCounter(plants);
     this.#index = new WordIndex(this.#path);
     // The indexed database may have been replaced, for example by a backup.
     const { indexed, mark } = this.#index.state();
@@ -82,17 +95,41 @@ export class Indexer {
       const did = this.#index.transaction(() => this.#inSnapshot(() => this.#follow()));
       const { indexed: held } = this.#index.state();
       if (this.#index.sync()) this.#synced = held;
-      return { did, held, indexed: this.#synced };
+      const built = did === "building" ? { plants: this.#built!, of: Number(this.#sql.total.get()!["plants"]) } : undefined;
+      return { did, held, indexed: this.#synced, ...(built && { built }) };
     } catch (reason) {
+      this.#built = undefined;
       if (!isCorrupt(reason)) throw reason;
       this.#replaceIndex();
       return { did: "indexed", held: NOTHING_INDEXED, indexed: NOTHING_INDEXED };
     }
   }
 
-  /** Searches the index once it holds all changes up to `upTo`, by default all that are committed now. */
-  find(query: FindQuery, upTo = this.#recorded.newest()): Found {
-    return this.#ask(() => ({ kind: "ids", ids: this.#index.find(query) }), upTo);
+  /** For `ThreadPriority`. */
+  threadId(): number | undefined {
+    return currentThread();
+  }
+
+  /**
+   * Finds what matches after all changes up to `upTo`, by default all that are committed now. `isFirst`: it has not been
+   * asked this before, so it may find that without indexing the changes.
+   */
+  find(query: FindQuery, upTo = this.#recorded.newest(), isFirst = true): Found {
+    return this.#ask(
+      () => toIds(this.#index.find(query), query.limit),
+      upTo,
+      (indexed) => (isFirst ? this.#inSnapshot(() => this.#findBehind(query, indexed)) : undefined),
+    );
+  }
+
+  /** How many plants have a tag, or none, up to `max`. */
+  countOfTag(tag: string | null, max: number, upTo: Position) {
+    return this.#ask(() => ({ kind: "count" as const, plants: this.#index.countOfTag(tag, max) }), upTo);
+  }
+
+  /** A step of counting all tags. */
+  countTags(cursor: TagCursor, upTo: Position): (Readonly<{ kind: "tags" }> & TagStep) | NotIndexed {
+    return this.#ask(() => ({ kind: "tags", ...this.#index.countTags(cursor) }), upTo);
   }
 
   /** Places in an order, likewise. */
@@ -105,36 +142,36 @@ export class Indexer {
     return this.#inSnapshot(() => this.#tally(ids, terms));
   }
 
-  close(): void {
-    this.#index.close();
+  /** Follows what was committed, but only for so long. Returns what the index holds durably. */
+  close(): Position {
+    const end = performance.now() + CLOSE_MS_MAX;
+    while (performance.now() < end && this.step().did !== "nothing");
+    const { indexed } = this.#index.state();
+    const isDurable = this.#index.close();
     this.#plants.close();
+    return isDurable ? indexed : this.#synced;
   }
 
   #save(indexed: Position): void {
     this.#index.save({ indexed, mark: this.#recorded.markOf(indexed) });
   }
 
-  /** Indexes plants as they are now, or removes them from the index. Returns the work done, in words. */
+  /** Indexes plants as they are now, if they are there. Returns the work done, in words. */
   #indexPlants(ids: BigInt64Array): number {
-    const index = this.#index;
     let work = ids.length * WORDS_A_PLANT;
     for (let at = 0; at < ids.length;) {
-      let next = ids[at]!;
-      let last = next;
+      const first = ids[at]!;
+      let last = first;
       // Ids in a row are read at once: that takes half the time.
       for (at += 1; ids[at] === last + 1n; at += 1) last += 1n;
-      for (const row of this.#sql.plantsWithin.all(next, last) as PlantRow[]) {
-        for (; next < row.id; next += 1n) index.remove(next);
-        work += index.put(row);
-        next += 1n;
-      }
-      for (; next <= last; next += 1n) index.remove(next);
+      for (const row of this.#sql.plantsWithin.all(first, last) as PlantRow[]) work += this.#index.put(row);
     }
     return work;
   }
 
   /** Indexes one step of the plants that are older than the index, from this id on. */
   #build(from: bigint): Did {
+    this.#built ??= Number(this.#sql.countBelow.get(from)!["plants"]);
     let work = 0;
     for (const row of this.#sql.plantsFrom.iterate(from) as Iterable<PlantRow>) {
       if (work >= STEP_WORDS) {
@@ -142,6 +179,7 @@ export class Indexer {
         return "building";
       }
       work += WORDS_A_PLANT + this.#index.put(row);
+      this.#built += 1;
     }
     this.#index.save({ buildFrom: null });
     return "indexed";
@@ -152,8 +190,9 @@ export class Indexer {
     let at = seq;
     let work = 0;
     while (work < wordsMin) {
-      const row = next.get(at) as { seq: number; ids: Uint8Array } | undefined;
+      const row = next.get(at) as { seq: number; ids: Uint8Array; before: string | null } | undefined;
       if (!row) break;
+      for (const before of fromBefore(row.before)) this.#index.remove(before);
       work += this.#indexPlants(new BigInt64Array(row.ids.slice().buffer));
       at = row.seq;
     }
@@ -196,15 +235,50 @@ export class Indexer {
     removeWordIndex(this.#path);
     this.#index = new WordIndex(this.#path);
     this.#synced = NOTHING_INDEXED;
+    this.#built = undefined;
   }
 
-  /** Asks the index once it holds all changes up to `upTo`. Indexes at most one step of them. */
-  #ask<Answer>(answer: () => Answer, upTo: Position): Answer | NotIndexed {
+  /** Finds what matches in the index, and among the plants that changed since. Undefined if that takes long. */
+  #findBehind(query: FindQuery, indexed: Position): Ids | undefined {
+    const { from, descending = false, limit } = query;
+    const held = toIds(this.#index.find(query), limit);
+    const [low, high] = descending ? [held.reached ?? PLANT_ID_MIN, from] : [from, held.reached ?? PLANT_ID_MAX];
+    const changed = this.#recorded.idsAfter(indexed, low, high);
+    if (!changed) return undefined;
+    const inOrder = (ids: Iterable<bigint>) => {
+      const sorted = BigInt64Array.from(ids).toSorted();
+      return descending ? sorted.toReversed() : sorted;
+    };
+    const found = this.#findAmong(inOrder(changed), query);
+    return found && toIds(inOrder([...held.ids.filter((id) => !changed.has(id)), ...found]), limit, held.reached);
+  }
+
+  /** Those of these plants that match, in order, as many as are wanted. Undefined if that takes long. */
+  #findAmong(ids: BigInt64Array, { words, tag, limit }: FindQuery): bigint[] | undefined {
+    const end = performance.now() + LOOK_MS;
+    const found: bigint[] = [];
+    for (let at = 0; at < ids.length && found.length < limit;) {
+      if (performance.now() > end) return undefined;
+      const looked = this.#walker.findAll(ids.subarray(at, at + LOOK_PLANTS), { words, tag });
+      for (const { id } of looked.found) found.push(id);
+      at += looked.lookedAt;
+    }
+    return found;
+  }
+
+  /** Asks the index once it holds all changes up to `upTo`. Indexes at most one step of them, unless it finds an answer `whileBehind`. */
+  #ask<Answer>(
+    answer: () => Answer,
+    upTo: Position,
+    whileBehind: (indexed: Position) => Answer | undefined = () => undefined,
+  ): Answer | NotIndexed {
     try {
       const { buildFrom, indexed } = this.#index.state();
       if (buildFrom !== null) return { kind: "building" };
-      const isLate = isBefore(indexed, upTo);
-      const held = isLate ? this.#index.transaction(() => this.#inSnapshot(() => this.#catchUp(indexed))) : indexed;
+      if (!isBefore(indexed, upTo)) return answer();
+      const early = whileBehind(indexed);
+      if (early) return early;
+      const held = this.#index.transaction(() => this.#inSnapshot(() => this.#catchUp(indexed)));
       return isBefore(held, upTo) ? { kind: "behind" } : answer();
     } catch (reason) {
       if (!isCorrupt(reason)) throw reason;
@@ -214,12 +288,19 @@ export class Indexer {
   }
 }
 
+/** As many as are wanted. `reached`: how far they were looked for, if not to the end. */
+function toIds(ids: BigInt64Array, limit: number, reached?: bigint): Ids {
+  return { kind: "ids", ids: ids.length > limit ? ids.slice(0, limit) : ids, reached: ids.length < limit ? reached : ids[limit - 1] };
+}
+
 function prepare(plants: DatabaseSync) {
   return {
     plantsWithin: prepareBigInts(plants, "SELECT id, name, tag, added FROM plants WHERE id BETWEEN ? AND ? ORDER BY id"),
     plantsFrom: prepareBigInts(plants, "SELECT id, name, tag, added FROM plants WHERE id >= ? ORDER BY id"),
-    change: plants.prepare("SELECT seq, ids FROM changes WHERE seq > ? ORDER BY seq LIMIT 1"),
-    bulkChange: plants.prepare("SELECT seq, ids FROM bulk_changes WHERE seq > ? ORDER BY seq LIMIT 1"),
+    countBelow: plants.prepare("SELECT count(*) AS plants FROM plants WHERE id < ?"),
+    total: plants.prepare(`SELECT ${TOTAL} AS plants`),
+    change: plants.prepare("SELECT seq, ids, before FROM changes WHERE seq > ? ORDER BY seq LIMIT 1"),
+    bulkChange: plants.prepare("SELECT seq, ids, NULL AS before FROM bulk_changes WHERE seq > ? ORDER BY seq LIMIT 1"),
   };
 }
 

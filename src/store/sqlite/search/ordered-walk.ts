@@ -1,13 +1,14 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { nameKey } from "../../../domain/name-order.ts";
 import { asPlantId, PLANT_ID_MIN } from "../../../domain/plant.ts";
-import { isFound, SEARCHED_LENGTH_MAX } from "../../../domain/terms.ts";
+import { isFound } from "../../../domain/terms.ts";
 import type { SearchTerms } from "../../../domain/terms.ts";
 import { ORDERS } from "../../page.ts";
 import type { Order, Place } from "../../page.ts";
 import { timeKey } from "./plant-tokens.ts";
 import { prepareBigInts } from "../engine/requirements.ts";
-import type { PlantRow } from "./plant-tokens.ts";
+import { INDEXED_COLUMNS } from "./changes.ts";
+import type { PlantRow } from "./changes.ts";
 import type { WalkQuery, WordIndex } from "./word-index.ts";
 
 export type OrderedWalk = WalkQuery &
@@ -32,9 +33,6 @@ const CHARACTERS_A_SORTED_PLANT = 100;
 /** What reading a plant costs besides its text, in characters. */
 const CHARACTERS_A_PLANT = 20;
 
-/** A character has at most four bytes. */
-const NAME_BYTES = 4 * SEARCHED_LENGTH_MAX;
-
 type Looked = Readonly<{ found: readonly PlantRow[]; lookedAt: number }>;
 
 /** Walks through plants in an order, with bounded work. */
@@ -42,11 +40,7 @@ export class OrderedWalker {
   readonly #row: StatementSync;
 
   constructor(plants: DatabaseSync) {
-    // Only the start of a name counts, for a search and for its place. The substr of a text ends at a NUL, that of an empty blob is null.
-    this.#row = prepareBigInts(
-      plants,
-      `SELECT id, CAST(coalesce(substr(CAST(name AS BLOB), 1, ${NAME_BYTES}), '') AS TEXT) AS name, tag, added FROM plants WHERE id = ?`,
-    );
+    this.#row = prepareBigInts(plants, `SELECT ${INDEXED_COLUMNS} FROM plants WHERE id = ?`);
   }
 
   walk(index: WordIndex, query: OrderedWalk): Walked {
@@ -56,7 +50,7 @@ export class OrderedWalker {
     const few = sortedMax > 0 ? this.#sortFew(index, query) : undefined;
     if (few) return few;
     const next = index.walk({ tag, order, after, limit: LOOKED_AT_MAX });
-    const { found, lookedAt } = this.#findAll(
+    const { found, lookedAt } = this.findAll(
       next.map(({ id }) => id),
       { words, tag },
     );
@@ -66,7 +60,7 @@ export class OrderedWalker {
   }
 
   /** Those of these plants that match, and how many were looked at: at least one. */
-  #findAll(ids: readonly bigint[], terms: SearchTerms, charactersMax = CHARACTERS_MAX): Looked {
+  findAll(ids: ArrayLike<bigint>, terms: SearchTerms, charactersMax = CHARACTERS_MAX): Looked {
     const found: PlantRow[] = [];
     let work = 0;
     let lookedAt = 0;
@@ -84,7 +78,7 @@ export class OrderedWalker {
   #sortFew(index: WordIndex, { words, tag, order, after, limit, sortedMax }: OrderedWalk): Walked | undefined {
     const ids = index.find({ words, tag, from: PLANT_ID_MIN, limit: sortedMax + 1 });
     if (ids.length > sortedMax) return undefined;
-    const { found, lookedAt } = this.#findAll([...ids], { words, tag }, CHARACTERS_A_SORTED_PLANT * sortedMax);
+    const { found, lookedAt } = this.findAll(ids, { words, tag }, CHARACTERS_A_SORTED_PLANT * sortedMax);
     if (lookedAt < ids.length) return undefined;
     const places = found
       .map((plant) => placeOf(order, plant))

@@ -2,10 +2,8 @@ import { hash } from "node:crypto";
 import { nameKey } from "../../../domain/name-order.ts";
 import { tokenize } from "../../../domain/terms.ts";
 import type { Sorting } from "../../page.ts";
+import type { PlantRow } from "./changes.ts";
 import { PREFIX_LENGTHS, startOf } from "./prefixes.ts";
-
-/** A plant as it is indexed. */
-export type PlantRow = { id: bigint; name: string; tag: string | null; added: bigint | null };
 
 /** What FTS5 gets of a plant, and how many words its name has. */
 type IndexedText = Readonly<{ text: string; count: number }>;
@@ -13,7 +11,10 @@ type IndexedText = Readonly<{ text: string; count: number }>;
 /** What FTS5 gets of a name, and the key of its place. */
 type IndexedName = IndexedText & Readonly<{ key: string }>;
 
-/** The token of plants without a tag. No token of a tag equals it. */
+/** What the tokens of tags begin with, and no other token. */
+export const TAG = "#t";
+
+/** The token of plants without a tag. */
 const NO_TAG = "#none";
 
 /** Bounds of the caches: names, tags, and the length of what is cached. */
@@ -21,8 +22,11 @@ const NAMES_KNOWN_MAX = 10_000;
 const TAGS_KNOWN_MAX = 1000;
 const LENGTH_KNOWN_MAX = 64;
 
-/** Makes what the index gets of plants, and remembers it. `onWord` gets the words of names that are not remembered. */
-export function createPlantTokens(onWord: (word: string) => void) {
+/** What is not remembered: words of names, and tags with their tokens. */
+type OnNew = Readonly<{ word: (word: string) => void; tag: (token: string, tag: string) => void }>;
+
+/** Makes what the index gets of plants, and remembers it. */
+export function createPlantTokens(onNew: OnNew) {
   const names = new Map<string, IndexedName>();
   const tags = new Map<string, string>();
   let lastTime: Readonly<{ added: bigint | null; digits: string }> | undefined;
@@ -31,12 +35,17 @@ export function createPlantTokens(onWord: (word: string) => void) {
     const remembered = names.get(name);
     if (remembered !== undefined) return remembered;
     const all = tokenize(name);
-    for (const word of all) onWord(word);
+    for (const word of all) onNew.word(word);
     return remember(names, name, { text: toText(all), count: all.length, key: nameKey(name) }, NAMES_KNOWN_MAX);
   }
 
   function ofTag(tag: string | null): string {
-    return tag === null ? NO_TAG : (tags.get(tag) ?? remember(tags, tag, toToken(tag), TAGS_KNOWN_MAX));
+    if (tag === null) return NO_TAG;
+    const remembered = tags.get(tag);
+    if (remembered !== undefined) return remembered;
+    const token = tokenOfTag(tag);
+    onNew.tag(token, tag);
+    return remember(tags, tag, token, TAGS_KNOWN_MAX);
   }
 
   // Plants that one commit created have one time.
@@ -50,16 +59,17 @@ export function createPlantTokens(onWord: (word: string) => void) {
       const { text, count, key } = ofName(name);
       return { text: join(text, ofTag(tag), [key, ofTime(added)]), count };
     },
-    ofTag,
-    /** What `onWord` was told was not kept: it must be told again. */
-    forgetNames: () => names.clear(),
+    /** What `onNew` was told was not kept: it must be told again. */
+    forget(): void {
+      names.clear();
+      tags.clear();
+    },
   };
 }
 
 /** All that the index holds of a plant, in any order. */
 export function tokensOf({ name, tag, added }: Omit<PlantRow, "id">, words: readonly string[]): Set<string> {
-  const tagToken = tag === null ? NO_TAG : toToken(tag);
-  const text = join(toText(words), tagToken, [nameKey(name), timeDigits(added)]);
+  const text = join(toText(words), tokenOfTag(tag), [nameKey(name), timeDigits(added)]);
   return new Set(text.split(" ").filter((one) => one !== ""));
 }
 
@@ -68,7 +78,7 @@ type PlaceKeys = readonly [key: string, time: string];
 
 /** What FTS5 gets of a plant: its words, its tag, and its places among all plants and among those of its tag. */
 function join(words: string, tagToken: string, place: PlaceKeys): string {
-  return `${words} ${tagToken} ${placeTokens(ALL_PLANTS, place)} ${placeTokens(tagToken, place)}`;
+  return `${words} ${tagToken} ${placeTokens(ALL_PLANTS, place)} ${placeTokens(listOf(tagToken), place)}`;
 }
 
 /** The words of a name and their indexed prefixes, as FTS5 gets them. A search for a prefix is then as fast as for a word. */
@@ -85,12 +95,18 @@ function remember<Value>(cache: Map<string, Value>, key: string, value: Value, e
   return value;
 }
 
-function toToken(tag: string): string {
-  return `#${hash("sha256", tag, "hex").slice(0, 16)}`;
+/** The token of a tag. Null is no tag. */
+export function tokenOfTag(tag: string | null): string {
+  return tag === null ? NO_TAG : TAG + hash("sha256", tag, "hex").slice(0, 16);
 }
 
-/** What tokens of places in the list of all plants begin with. In that of a tag it is the token of the tag, so each has its order. */
-export const ALL_PLANTS = "#";
+/** What tokens of places in the list of all plants begin with. */
+const ALL_PLANTS = "#";
+
+/** The same in the list of a tag: so each has its order, and the tokens of all tags are beside each other. */
+function listOf(tagToken: string): string {
+  return tagToken.startsWith(TAG) ? `#${tagToken.slice(TAG.length)}` : tagToken;
+}
 
 /** Follows in the token of a place, and what would come behind all of them. No other token has either there. */
 const MARKS = {
@@ -102,8 +118,9 @@ const MARKS = {
 const TIME_DIGITS = 14;
 const TIME_MAX = 16n ** BigInt(TIME_DIGITS) - 1n;
 
-/** The tokens of the places of a list: from `start` on, and below `end`. */
-export function placesOf(list: string, by: Sorting["by"]) {
+/** The tokens of the places of all plants or, if it is not undefined, of a tag: from `start` on, and below `end`. */
+export function placesOf(tag: string | null | undefined, by: Sorting["by"]) {
+  const list = tag === undefined ? ALL_PLANTS : listOf(tokenOfTag(tag));
   const { start, end } = MARKS[by];
   const from = list + start;
   return {

@@ -1,18 +1,20 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { PlantStoreError } from "../../../domain/errors.ts";
 import type { NewPlant, PlantId } from "../../../domain/plant.ts";
 import { asPlantId, PLANT_ID_MIN } from "../../../domain/plant.ts";
 import { isFound } from "../../../domain/terms.ts";
 import type { SearchTerms } from "../../../domain/terms.ts";
-import { COUNTED_MAX, keepCounts } from "../../tags.ts";
+import { COUNTED_MAX, keepCounts, toCount } from "../../tags.ts";
 import { idBehind, openOrderedPage, openPage } from "../../page.ts";
 import type { OrderedPage, Page } from "../../page.ts";
 import type { ListQuery, OrderedQuery } from "../../plants.ts";
-import type { FoundTags, TagCounts } from "../../tags.ts";
+import type { FoundTags, PlantCount, TagCount, TagCounts } from "../../tags.ts";
 import { endIfSyncFailed, toStoreError, translated } from "../engine/failure.ts";
 import type { Position } from "./changes.ts";
 import { Follower } from "./follower.ts";
 import type { FollowerOptions } from "./follower.ts";
-import type { NotIndexed } from "./indexer.ts";
+import type { Ids, NotIndexed } from "./indexer.ts";
+import type { FindQuery } from "./word-index.ts";
 import { countFoundTags, countTags } from "../tags.ts";
 
 type SearcherOptions = FollowerOptions &
@@ -22,8 +24,15 @@ type SearcherOptions = FollowerOptions &
     newest: () => Position;
   }>;
 
-/** How many plants to check before yielding to other requests: the words of the worst name take half a millisecond. */
-const CHECKED_PLANTS = 10;
+/**
+ * How many plants to check before yielding to other requests: the words of the worst name take half a millisecond, a tag
+ * takes no time.
+ */
+const CHECKED_PLANTS = { withWords: 10, ofTag: 200 } as const;
+
+/** How long a read waits for an index that is being built, in milliseconds: that of a small store is there by then. */
+const BRIEF_BUILD_MS = 1000;
+const BUILD_PAUSE_MS = 10;
 
 /** @limit reads: duration of a search on SQLite */
 const LIST_MS_MAX = 5000;
@@ -45,11 +54,11 @@ export class Searcher {
   readonly countTags: () => Promise<TagCounts>;
 
   constructor(options: SearcherOptions) {
-    const { thread, newest, now } = options;
+    const { newest, now } = options;
     this.#options = options;
     this.index = new Follower(options);
     this.countTags = keepCounts({
-      count: () => withStoreErrors(countTags((cursor) => thread.call("countTags", cursor))),
+      count: () => this.#countTags(),
       newestChange: () => translated(newest).changes,
       now,
     });
@@ -59,19 +68,19 @@ export class Searcher {
     const { thread, find, now } = this.#options;
     const page = openPage({ limit, bytesMax });
     const begun = this.#begin();
-    // Plants may have changed since they were indexed. If that leaves fewer plants than ids, check further ids.
+    const step = words.length > 0 ? CHECKED_PLANTS.withWords : CHECKED_PLANTS.ofTag;
+    // Plants may have changed since they were found. If that leaves fewer plants than ids, check further ids.
     for (let from = idBehind({ after, descending }); from !== undefined;) {
       const query = { words, tag, from, descending, limit: limit + 1 };
-      const { ids } = await this.#ask((upTo) => thread.call("find", query, upTo), begun);
-      for (let at = 0; at < ids.length; at += CHECKED_PLANTS) {
-        const found = find(Array.from(ids.subarray(at, at + CHECKED_PLANTS), asPlantId));
+      const { ids, reached } = await this.#ask((upTo, isFirst) => thread.call("find", query, upTo, isFirst), begun);
+      for (let at = 0; at < ids.length; at += step) {
+        const found = find(Array.from(ids.subarray(at, at + step), asPlantId));
         for (const plant of found) if (plant && isFound(plant, { words, tag }) && !page.add(plant)) return page.close();
         await new Promise(setImmediate);
       }
+      if (reached === undefined) break;
       if (now() > begun.deadline) throw new PlantStoreError("overloaded");
-      const last = ids.at(-1);
-      if (last === undefined || ids.length <= limit) break;
-      from = idBehind({ after: asPlantId(last), descending });
+      from = idBehind({ after: asPlantId(reached), descending });
     }
     return page.close();
   }
@@ -85,8 +94,8 @@ export class Searcher {
     for (const sortedMax of SORTED_MAX[words.length === 1 && tag === undefined ? "oneTerm" : "more"]) {
       const query = { words, tag, order, after: from, limit: limit + 1, sortedMax };
       const { places, reached } = await this.#ask((upTo) => thread.call("order", query, upTo), begun);
-      for (let at = 0; at < places.length; at += CHECKED_PLANTS) {
-        const some = places.slice(at, at + CHECKED_PLANTS);
+      for (let at = 0; at < places.length; at += CHECKED_PLANTS.withWords) {
+        const some = places.slice(at, at + CHECKED_PLANTS.withWords);
         const found = find(some.map(({ id }) => id));
         for (const [next, plant] of found.entries()) {
           // One that was renamed since stays in its place: it has another only in the next answer of the index.
@@ -102,16 +111,39 @@ export class Searcher {
     return page.close(from);
   }
 
-  async countFoundTags(terms: SearchTerms): Promise<FoundTags> {
+  async count(terms: SearchTerms): Promise<PlantCount> {
+    const { tag } = terms;
+    if (terms.words.length > 0 || tag === undefined) {
+      const { plants, precision } = await this.countFoundTags(terms);
+      return { plants, precision };
+    }
     const { thread } = this.#options;
-    const query = { ...terms, from: PLANT_ID_MIN, limit: COUNTED_MAX + 1 };
-    const { ids } = await this.#ask((upTo) => thread.call("find", query, upTo), this.#begin());
-    return withStoreErrors(countFoundTags(ids, (some) => thread.call("tally", some, terms)));
+    const { plants } = await this.#ask((upTo) => thread.call("countOfTag", tag, COUNTED_MAX + 1, upTo), this.#begin());
+    return toCount(plants);
   }
 
-  async close(): Promise<void> {
+  async countFoundTags(terms: SearchTerms): Promise<FoundTags> {
+    const { thread } = this.#options;
+    const found: bigint[] = [];
+    const begun = this.#begin();
+    for (let from: PlantId | undefined = PLANT_ID_MIN; from !== undefined && found.length <= COUNTED_MAX;) {
+      const query: FindQuery = { ...terms, from, limit: COUNTED_MAX + 1 };
+      const { ids, reached }: Ids = await this.#ask((upTo, isFirst) => thread.call("find", query, upTo, isFirst), begun);
+      for (const id of ids) found.push(id);
+      from = reached === undefined ? undefined : idBehind({ after: asPlantId(reached) });
+    }
+    return withStoreErrors(countFoundTags(BigInt64Array.from(found), (some) => thread.call("tally", some, terms)));
+  }
+
+  /** Resolves with what the index holds durably. */
+  async close(): Promise<Position> {
     this.index.close();
-    await this.#options.thread.call("close");
+    return this.#options.thread.call("close");
+  }
+
+  #countTags(): Promise<readonly TagCount[]> {
+    const begun = this.#begin();
+    return countTags((cursor) => this.#ask((upTo) => this.#options.thread.call("countTags", cursor, upTo), begun));
   }
 
   /** What a read that begins now must know, and until when it may wait for that. */
@@ -122,23 +154,31 @@ export class Searcher {
 
   /** Asks the index once it holds all that was committed before the read began. */
   async #ask<Answer extends Readonly<{ kind: string }>>(
-    call: (upTo: Position) => Promise<Answer | NotIndexed>,
+    call: (upTo: Position, isFirst: boolean) => Promise<Answer | NotIndexed>,
     { upTo, deadline }: Begun,
   ): Promise<Answer> {
     const { now, onFatal } = this.#options;
-    for (;;) {
-      const answer = await call(upTo).catch((reason: unknown) => {
-        endIfSyncFailed(reason, onFatal);
-        throw toStoreError(reason);
-      });
-      if (!isNotIndexed(answer)) return answer;
-      if (answer.kind === "building") {
-        // A new index may have just replaced a damaged one: have it built.
-        this.index.follow();
-        throw new PlantStoreError("index_building");
+    const release = this.index.hurry();
+    try {
+      for (let isFirst = true; ; isFirst = false) {
+        const answer = await call(upTo, isFirst);
+        if (!isNotIndexed(answer)) return answer;
+        if (answer.kind === "building") await this.#waitForBuild();
+        if (now() > deadline) throw new PlantStoreError("overloaded");
       }
-      if (now() > deadline) throw new PlantStoreError("overloaded");
+    } catch (reason) {
+      endIfSyncFailed(reason, onFatal);
+      throw toStoreError(reason);
+    } finally {
+      release();
     }
+  }
+
+  /** A new index may have just replaced a damaged one: has it built. Rejects if that takes long. */
+  async #waitForBuild(): Promise<void> {
+    this.index.follow();
+    if (this.index.buildingMs() > BRIEF_BUILD_MS) throw new PlantStoreError("index_building");
+    await sleep(BUILD_PAUSE_MS);
   }
 }
 

@@ -9,9 +9,10 @@ import { WAL_PAGES_MAX } from "../engine/wal.ts";
 import { expressionOf } from "./expression.ts";
 import { openOrCreate, prepareStateRead } from "./index-file.ts";
 import type { IndexState } from "./index-file.ts";
-import { ALL_PLANTS, placesOf } from "./plant-tokens.ts";
-import { createPlantTokens } from "./plant-tokens.ts";
-import type { PlantRow } from "./plant-tokens.ts";
+import type { PlantRow } from "./changes.ts";
+import { createPlantTokens, placesOf, tokenOfTag } from "./plant-tokens.ts";
+import { createTagCounter } from "./tag-count.ts";
+import type { TagCursor, TagStep } from "./tag-count.ts";
 import { TokenWalker } from "./token-walk.ts";
 import { createWordList } from "./word-list.ts";
 import type { WordList } from "./word-list.ts";
@@ -22,6 +23,9 @@ export type FindQuery = SearchTerms & Readonly<{ from: bigint; descending?: bool
 /** At most `limit` places in an order, behind one: of all plants, of those with a tag or, if that is null, without one. */
 export type WalkQuery = Readonly<{ tag: string | null | undefined; order: Order; after: Place | undefined; limit: number }>;
 
+/** What FTS5 gets of a plant. */
+type Entry = Readonly<{ id: bigint; text: string }>;
+
 /** Reading this many characters costs as much as writing one word. */
 const CHARACTERS_A_WORD = 10;
 
@@ -31,14 +35,19 @@ export class WordIndex {
   readonly #sql: ReturnType<typeof prepare>;
   readonly #walker: TokenWalker;
   readonly #wordList: WordList;
+  readonly #countTags: ReturnType<typeof createTagCounter>;
   readonly state: () => IndexState;
-  /** What the transaction will write: each plant as a member of a JSON object, or "" to remove it. */
-  readonly #plants = new Map<bigint, string>();
+  /** What the transaction will write: first what is removed, then what is added. */
+  readonly #removed: Entry[] = [];
+  readonly #added: Entry[] = [];
   readonly #newWords = new Set<string>();
   /** As many words as a removed name may have brought to the list: the most of a name since this start. Few from before have more than these. */
   #wordsMax = 8;
-  // It remembers the names that were indexed, and those alone: their words are in the table.
-  readonly #tokens = createPlantTokens((word) => this.#newWords.add(word));
+  // It remembers what was indexed, and that alone: those words and tags are in the table.
+  readonly #tokens = createPlantTokens({
+    word: (word) => this.#newWords.add(word),
+    tag: (token, tag) => this.#wordList.addTag(token, tag),
+  });
 
   /** Opens the file, or creates it. */
   constructor(path: string) {
@@ -51,6 +60,7 @@ export class WordIndex {
     this.#sql = prepare(db);
     this.#walker = new TokenWalker(db);
     this.#wordList = createWordList(db);
+    this.#countTags = createTagCounter(db);
     this.state = prepareStateRead(db);
   }
 
@@ -62,11 +72,12 @@ export class WordIndex {
       this.#db.exec("COMMIT");
       return result;
     } catch (reason) {
-      this.#tokens.forgetNames();
+      this.#tokens.forget();
       if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
       throw reason;
     } finally {
-      this.#plants.clear();
+      this.#removed.length = 0;
+      this.#added.length = 0;
       this.#newWords.clear();
     }
   }
@@ -81,33 +92,48 @@ export class WordIndex {
   /** Adds or replaces a plant. Returns the work, in words. */
   put({ id, name, tag, added }: PlantRow): number {
     const { text, count } = this.#tokens.of({ name, tag, added });
-    // Words and tokens need no escapes.
-    this.#plants.set(id, `"${id}":"${text}"`);
+    this.#added.push({ id, text });
     this.#wordsMax = Math.max(this.#wordsMax, count);
     return count + (searchedLength(name) + searchedLength(tag ?? "")) / CHARACTERS_A_WORD;
   }
 
-  remove(id: bigint): void {
-    this.#plants.set(id, "");
+  /**
+   * Removes a plant as it was before a change; it is then as `put` says, or gone. It may have been indexed as it is now
+   * already: to remove what is not there changes nothing.
+   */
+  remove({ id, name, tag, added }: PlantRow): void {
+    const { text, count } = this.#tokens.of({ name, tag, added });
+    this.#removed.push({ id, text });
+    this.#wordsMax = Math.max(this.#wordsMax, count);
   }
 
   /** Forgets some words that are in no name any more, within a transaction. False if there is nothing to look at. */
   forgetWords(): boolean {
     const { lookedAt, forgotten } = this.#wordList.forgetUnused();
     // What is remembered of names counts on all words that are listed.
-    if (forgotten > 0) this.#tokens.forgetNames();
+    if (forgotten > 0) this.#tokens.forget();
     return lookedAt > 0;
   }
 
   find({ words, tag, ...range }: FindQuery): BigInt64Array {
-    const token = tag === undefined ? undefined : this.#tokens.ofTag(tag);
+    const token = tag === undefined ? undefined : tokenOfTag(tag);
     return BigInt64Array.from(this.#findIds(expressionOf({ words, token, wordFrom: this.#wordList.from }), range));
+  }
+
+  /** Counts some plants with their tags: see `createTagCounter`. */
+  countTags(cursor: TagCursor): TagStep {
+    return this.#countTags(cursor);
+  }
+
+  /** Counts the plants of a tag, or those without, up to `max`. */
+  countOfTag(tag: string | null, max: number): number {
+    return Number(this.#sql.count.get(`"${tokenOfTag(tag)}"`, max)?.["plants"]);
   }
 
   /** The next places in an order. A plant may have changed since. */
   walk({ tag, order, after, limit }: WalkQuery): Place[] {
     const { by, ascending } = ORDERS[order];
-    const { start, end, toToken, toKey } = placesOf(tag === undefined ? ALL_PLANTS : this.#tokens.ofTag(tag), by);
+    const { start, end, toToken, toKey } = placesOf(tag, by);
     const places: Place[] = [];
     const addAll = (token: string, ids: readonly bigint[]) => {
       for (const id of ids) places.push({ key: toKey(token), id: asPlantId(id) });
@@ -136,21 +162,26 @@ export class WordIndex {
     if (indexed !== undefined) this.#sql.saveIndexed.run(indexed.changes, indexed.bulkChanges, mark);
   }
 
-  close(): void {
-    this.#db.close();
+  /** False if not all of it could be brought to the disk. */
+  close(): boolean {
+    try {
+      return this.#db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()?.["busy"] === 0;
+    } catch {
+      return false;
+    } finally {
+      this.#db.close();
+    }
   }
 
   /** Writes the plants of a transaction in the order of their ids: FTS5 begins a new segment at each lower id. */
   #write(): void {
-    const ids = BigInt64Array.from(this.#plants.keys()).toSorted();
-    const [first] = ids;
-    if (first === undefined) return;
-    const { id: last } = this.#sql.highest.get() as { id: bigint | null };
-    const removed = last !== null && first <= last ? Number(this.#sql.remove.run(`[${ids.join()}]`).changes) : 0;
-    const members = Array.from(ids, (id) => this.#plants.get(id)).filter((member) => member !== "");
-    this.#sql.add.run(`{${members.join()}}`);
+    const removed = this.#removed.length;
+    if (removed > 0) this.#sql.remove.run(toObject(inOrder(this.#removed)));
+    // A plant that changed more than once is the same each time.
+    if (this.#added.length > 0) this.#sql.add.run(toObject(inOrder(this.#added).filter(({ id }, at, all) => id !== all[at + 1]?.id)));
     if (this.#newWords.size > 0) this.#wordList.add([...this.#newWords].toSorted());
-    this.#wordList.removed(removed, this.#wordsMax);
+    // And its tag.
+    this.#wordList.removed(removed, this.#wordsMax + 1);
   }
 
   #findIds(expression: string, { from, descending = false, limit }: Omit<FindQuery, keyof SearchTerms>): readonly bigint[] {
@@ -161,15 +192,27 @@ export class WordIndex {
 
 function prepare(db: DatabaseSync) {
   return {
-    highest: prepareBigInts(db, "SELECT max(id) AS id FROM names_docsize"),
-    remove: db.prepare("DELETE FROM names WHERE rowid IN (SELECT value FROM json_each(?))"),
+    // FTS5 deletes what it is told was there (sqlite.org/fts5.html#the_delete_command).
+    remove: db.prepare("INSERT INTO names (names, rowid, words) SELECT 'delete', CAST(key AS INTEGER), value FROM json_each(?)"),
     add: db.prepare("INSERT INTO names (rowid, words) SELECT CAST(key AS INTEGER), value FROM json_each(?)"),
     ascending: prepareBigInts(db, "SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid >= ? ORDER BY rowid LIMIT ?"),
     descending: prepareBigInts(db, "SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?"),
+    count: db.prepare("SELECT count(*) AS plants FROM (SELECT 1 FROM names WHERE names MATCH ? LIMIT ?)"),
     saveBuild: db.prepare("UPDATE state SET build_from = ?"),
     saveIndexed: db.prepare("UPDATE state SET changes = ?, bulk_changes = ?, mark = ?"),
     walPages: db.prepare("PRAGMA wal_checkpoint(NOOP)"),
   };
+}
+
+/** Usually they are already, and to see that costs less than to sort them. */
+function inOrder(entries: readonly Entry[]): readonly Entry[] {
+  const isInOrder = entries.every(({ id }, at) => at === 0 || entries[at - 1]!.id <= id);
+  return isInOrder ? entries : entries.toSorted((left, right) => (left.id < right.id ? -1 : left.id > right.id ? 1 : 0));
+}
+
+/** A JSON object. Words and tokens need no escapes. */
+function toObject(entries: readonly Entry[]): string {
+  return `{${entries.map(({ id, text }) => `"${id}":"${text}"`).join()}}`;
 }
 
 function searchedLength({ length }: string): number {

@@ -8,11 +8,12 @@ const LOOKS_MAX = 2000;
 
 export type WordList = ReturnType<typeof createWordList>;
 
-/** The words that the names of an index have, for prefixes. */
+/** The words that the names of an index have, for prefixes; and the tokens of its tags, with these. No word begins as a token does. */
 export function createWordList(db: DatabaseSync) {
   const lookedAt = db.prepare("SELECT word FROM looked_at");
   const saveLookedAt = db.prepare("UPDATE looked_at SET word = ?");
   const insert = db.prepare("INSERT INTO words (word) SELECT value FROM json_each(?) WHERE true ON CONFLICT DO NOTHING");
+  const insertTag = db.prepare("INSERT INTO words (word, tag) VALUES (?, ?) ON CONFLICT DO NOTHING");
   const first = db.prepare("SELECT word FROM words WHERE word >= ? ORDER BY word LIMIT 1");
   const range = db.prepare(
     "SELECT count(*) AS count, max(word) AS last FROM (SELECT word FROM words WHERE word > ? ORDER BY word LIMIT ?)",
@@ -33,6 +34,9 @@ export function createWordList(db: DatabaseSync) {
     /** They must be sorted. */
     add(words: readonly string[]): void {
       due += LOOKS_A_WORD * Number(insert.run(JSON.stringify(words)).changes);
+    },
+    addTag(token: string, tag: string): void {
+      due += LOOKS_A_WORD * Number(insertTag.run(token, tag).changes);
     },
     /** Plants were removed, or replaced: some of their words, at most so many of each, may be in no name any more. */
     removed(plants: number, wordsMax: number): void {

@@ -1,0 +1,38 @@
+import { readFileSync, readlinkSync } from "node:fs";
+import { constants, getPriority, setPriority } from "node:os";
+
+/** The number by which the system knows the thread that calls this. Undefined where it tells none: only Linux does. */
+export function currentThread(): number | undefined {
+  try {
+    return Number(/\d+$/.exec(readlinkSync("/proc/thread-self"))![0]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Who may raise a priority again (capabilities(7)). */
+const CAP_SYS_NICE = 1n << 23n;
+
+/** Whether this process may raise a thread to this niceness: without the capability, a limit allows it (getrlimit(2), RLIMIT_NICE). */
+function mayRaiseTo(niceness: number): boolean {
+  const [, capabilities = "0"] = /^CapEff:\s*(\w+)/m.exec(readFileSync("/proc/self/status", "utf8")) ?? [];
+  const [, limit = "0"] = /^Max nice priority\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8")) ?? [];
+  return (BigInt(`0x${capabilities}`) & CAP_SYS_NICE) > 0n || 20 - Number(limit) <= niceness;
+}
+
+/** Lets all others go before a thread, or not. Changes nothing where the thread could not be raised again. */
+export class ThreadPriority {
+  readonly #thread: number | undefined;
+  readonly #usual = getPriority();
+  #isLow = false;
+
+  constructor(thread: number | undefined) {
+    this.#thread = thread !== undefined && mayRaiseTo(this.#usual) ? thread : undefined;
+  }
+
+  set(isLow: boolean): void {
+    if (this.#thread === undefined || isLow === this.#isLow) return;
+    this.#isLow = isLow;
+    setPriority(this.#thread, isLow ? constants.priority.PRIORITY_LOW : this.#usual);
+  }
+}
