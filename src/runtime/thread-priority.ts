@@ -22,17 +22,30 @@ function mayRaiseTo(niceness: number): boolean {
 
 /** Lets all others go before a thread, or not. Changes nothing where the thread could not be raised again. */
 export class ThreadPriority {
-  readonly #thread: number | undefined;
+  #thread: number | undefined;
   readonly #usual = getPriority();
   #isLow = false;
 
   constructor(thread: number | undefined) {
-    this.#thread = thread !== undefined && mayRaiseTo(this.#usual) ? thread : undefined;
+    if (thread === undefined || !mayRaiseTo(this.#usual)) return;
+    this.#thread = thread;
+    // A sandbox may forbid what the kernel says it allows: then this is one step, and not all the way down.
+    this.#set(Math.min(this.#usual + 1, constants.priority.PRIORITY_LOW));
+    this.#set(this.#usual);
   }
 
   set(isLow: boolean): void {
-    if (this.#thread === undefined || isLow === this.#isLow) return;
+    if (isLow === this.#isLow) return;
     this.#isLow = isLow;
-    setPriority(this.#thread, isLow ? constants.priority.PRIORITY_LOW : this.#usual);
+    this.#set(isLow ? constants.priority.PRIORITY_LOW : this.#usual);
+  }
+
+  #set(niceness: number): void {
+    if (this.#thread === undefined) return;
+    try {
+      setPriority(this.#thread, niceness);
+    } catch {
+      this.#thread = undefined;
+    }
   }
 }

@@ -30,16 +30,17 @@ function analyze(...words: string[]): { text: string; status: number | null } {
   return { text: stdout + stderr, status };
 }
 
-/** The system calls of each set of systemd, with those of the sets in it. */
+/** The system calls of a set of systemd, with those of the sets in it; a call by itself. */
 function systemCalls(): (set: string) => string[] {
   const { text } = analyze("syscall-filter");
   const sets = new Map(Array.from(text.matchAll(/^(@[\w-]+)\n((?: .*\n?)+)/gm), ([, name, lines]) => [name!, lines!]));
   return function expand(set: string): string[] {
+    if (!set.startsWith("@")) return [set];
     const names = sets
       .get(set)!
       .split("\n")
       .map((line) => line.trim());
-    return names.filter((name) => name !== "" && !name.startsWith("#")).flatMap((name) => (name.startsWith("@") ? expand(name) : name));
+    return names.filter((name) => name !== "" && !name.startsWith("#")).flatMap(expand);
   };
 }
 
