@@ -261,7 +261,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "what was answered is in every read that begins later",
     file: "src/store/sqlite/search/searcher.ts",
     from: "upTo: translated(newest),",
-    to: "upTo: { changes: 0, bulkChanges: 0 },",
+    to: "upTo: 0,",
   },
   {
     test: "interface/consistency.test.ts",
@@ -788,7 +788,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "and not its old name",
     file: "src/store/sqlite/search/searcher.ts",
     from: "upTo: translated(newest),",
-    to: "upTo: { changes: 0, bulkChanges: 0 },",
+    to: "upTo: 0,",
   },
   {
     // The index starts while the store still writes what an earlier process left.
@@ -810,7 +810,7 @@ export const MUTANTS: readonly Mutant[] = [
     test: "store/tags.test.ts",
     name: "the index holds nothing of what a plant was",
     file: "src/store/sqlite/search/indexer.ts",
-    from: "for (const before of fromBefore(row.before)) this.#index.remove(before);",
+    from: "for (const before of fromBefore(row.before)) work += this.#index.remove(before);",
     to: "fromBefore(row.before);",
   },
   {
@@ -825,7 +825,7 @@ export const MUTANTS: readonly Mutant[] = [
     test: "store/sqlite.test.ts",
     name: "when the index has followed before",
     file: "src/store/sqlite/engine/writer.ts",
-    from: "if (indexed.changes > 0) this.#transaction(() => this.#sql.changes.forgetBefore(indexed));",
+    from: "if (indexed > 0) this.#transaction(() => this.#sql.changes.forgetBefore(indexed));",
     to: "",
   },
   {
@@ -864,7 +864,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "on SQLite are refused as overloaded",
     file: "src/store/sqlite/store.ts",
     from: "createTokens({ reader: reader.tokens, changes: commits.group })",
-    to: `createTokens({ reader: reader.tokens, changes: { changeToken: async (change) => (await writer.call("commit", { ids: new BigInt64Array(0), names: [], tags: [] }, [], [change], { changes: 0, bulkChanges: 0 })).tokens[0] } })`,
+    to: `createTokens({ reader: reader.tokens, changes: { changeToken: async (change) => (await writer.call("commit", { ids: new BigInt64Array(0), names: [], tags: [] }, [], [change], 0)).tokens[0] } })`,
   },
   {
     test: "tokens/token-queue.test.ts",

@@ -96,7 +96,7 @@ it("the lag of the search index counts a build from its beginning, ends when all
 });
 
 describe("what waits for the index", () => {
-  const step = { held: { changes: 7, bulkChanges: 0 }, indexed: NOTHING_INDEXED };
+  const step = { held: 7, indexed: NOTHING_INDEXED };
 
   it.each([
     { when: "it holds the change", act: () => Promise.resolve({ ...step, did: "indexed" }) },
@@ -108,7 +108,7 @@ describe("what waits for the index", () => {
     const call = async () => {
       steps += 1;
       if (steps > 2) return { ...step, did: "nothing" };
-      return steps === 1 ? { ...step, held: { changes: 6, bulkChanges: 0 }, did: "indexed" } : first.promise;
+      return steps === 1 ? { ...step, held: 6, did: "indexed" } : first.promise;
     };
     const index = openFollower(call, () => 0);
     let isReached = false;
@@ -149,7 +149,7 @@ describe("the search thread", () => {
     time = 0;
     index.follow();
     expect(isLast).toBe(false);
-    second.resolve({ ...progress, held: { changes: 1, bulkChanges: 0 }, did: "indexed" });
+    second.resolve({ ...progress, held: 1, did: "indexed" });
     await reaching;
     index.follow();
     expect(isLast).toBe(true);

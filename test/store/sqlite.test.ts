@@ -88,25 +88,6 @@ describe("the SQLite store", () => {
     await store.close();
   });
 
-  it.each(["changes", "bulk_changes"])("counts the plants again behind %s of the version before, which still ran", async (table) => {
-    const path = newPath();
-    const store = await openSqlite(path);
-    const plants = Array.from({ length: 9 }, (_, id) => plantOf(id));
-    const count = async () => (await store.plants.count({ tag: undefined, words: [] })).plants;
-    await store.plants.create(plants[0]!);
-    await store.plants.import(plants.slice(1, 3), { isReplacing: false, isDryRun: false });
-    const ids = "x'64000000000000006500000000000000'";
-    execute(path, `INSERT INTO plants (id, name) VALUES (100, 'x'), (101, 'x'); INSERT INTO ${table} (ids) VALUES (${ids})`);
-    expect(await count()).toBe(5);
-    await store.plants.create(plants[3]!);
-    expect(await count()).toBe(6);
-    await store.plants.import(plants.slice(3, 6), { isReplacing: false, isDryRun: false });
-    expect(await count()).toBe(8);
-    await store.plants.compareAndSwap({ from: plants[0], to: undefined });
-    expect(await count()).toBe(7);
-    await store.close();
-  });
-
   it("lists plants of a file from before they had a time behind all others, by id, also when the index is made again", async () => {
     const path = newPath();
     const ids = [2n, 5n, 3n, 9n, 7n].map(asPlantId);

@@ -186,8 +186,8 @@ const ACTS = {
   step({ path, index }: Store) {
     const { held } = index.step();
     using plants = new DatabaseSync(path, { readOnly: true });
-    expect(held.changes).toBeGreaterThan(0);
-    expect(held.changes).toBeLessThan(Number(plants.prepare("SELECT max(seq) AS seq FROM changes").get()?.["seq"]));
+    expect(held).toBeGreaterThan(0);
+    expect(held).toBeLessThan(Number(plants.prepare("SELECT max(seq) AS seq FROM changes").get()?.["seq"]));
   },
   build(store: Store) {
     store.index.close();

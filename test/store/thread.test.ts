@@ -13,7 +13,7 @@ import type { PlantColumns } from "../../src/store/sqlite/plant-statements.ts";
 import { tokenize } from "../../src/domain/terms.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const NOTHING_INDEXED = { changes: 0, bulkChanges: 0 };
+const NOTHING_INDEXED = 0;
 const IMPORT = { isReplacing: false, isDryRun: false };
 
 const opened: { close: () => void }[] = [];
@@ -136,9 +136,8 @@ for (const how of ["create", "import"] as const)
         .map(({ seq }) => Number(seq));
     const put = (id: number, indexed: number) => {
       const columns = { ids: BigInt64Array.of(BigInt(id)), names: ["Acer"], tags: [null] };
-      const position = { changes: indexed, bulkChanges: 0 };
-      if (how === "create") writer.commit(columns, [], [], position);
-      else writer.importPlants(columns, IMPORT, position);
+      if (how === "create") writer.commit(columns, [], [], indexed);
+      else writer.importPlants(columns, IMPORT, indexed);
     };
     for (const id of [1, 2, 3, 4]) put(id, 0);
     expect(kept()).toEqual([1, 2, 3, 4]);

@@ -11,7 +11,6 @@ import type { SqliteMeter } from "./metrics.ts";
 import { OUTCOMES } from "./plant-statements.ts";
 import type { PlantColumns } from "./plant-statements.ts";
 import { NOTHING_INDEXED } from "./search/changes.ts";
-import type { Position } from "./search/changes.ts";
 import type { Searcher } from "./search/searcher.ts";
 
 export type CommitsOptions = Readonly<{
@@ -85,7 +84,7 @@ export class Commits {
     return committed;
   }
 
-  #indexed(): Position {
+  #indexed(): number {
     return this.#options.searcher?.index.indexed() ?? NOTHING_INDEXED;
   }
 

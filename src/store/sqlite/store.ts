@@ -76,7 +76,7 @@ async function openWhileLocked(options: SqliteOptions, unlock: () => void): Prom
   try {
     const thread = await writerThread.open();
     const writer = new Health({ ...options, thread, checkpoints: meter.checkpoints, areFilesThere: rememberFiles(path) });
-    let indexed = NOTHING_INDEXED;
+    let indexed: number = NOTHING_INDEXED;
     opened.unshift(() => writer.close(indexed));
     const reader = openReader(path);
     opened.unshift(() => reader.close());

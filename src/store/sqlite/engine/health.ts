@@ -3,7 +3,6 @@ import { PlantStoreError } from "../../../domain/errors.ts";
 import type { Log } from "../../../runtime/log.ts";
 import { endIfSyncFailed, toStoreError } from "./failure.ts";
 import type { SqliteMeter } from "../metrics.ts";
-import type { Position } from "../search/changes.ts";
 import type { Thread } from "./thread.ts";
 import type { Writer } from "./writer.ts";
 
@@ -72,7 +71,7 @@ export class Health {
   }
 
   /** Stops probing the disk and closes the writer. `indexed`: what the index holds durably. */
-  async close(indexed: Position): Promise<void> {
+  async close(indexed: number): Promise<void> {
     const { thread } = this.#options;
     clearTimeout(this.#probing);
     clearInterval(this.#looking);

@@ -31,10 +31,12 @@ const MIGRATIONS = [
    INSERT INTO changes (ids, total) SELECT x'', count(*) FROM plants HAVING count(*) > 0;`,
   // When the plant was created, in microseconds since 1970. Plants from before have none.
   `ALTER TABLE plants ADD COLUMN added INTEGER;`,
-  // before: plants as they were before a change, for the index to forget (toBefore). The index of tags made nearly every
-  // create write a page of it: the search index has the tags too.
+  // `before`: plants as they were before a change, for the index to forget (`toBefore`). The index of tags made nearly every
+  // create write a page of it: the search index has the tags too. Only services up to 1.0.0 noted imports in `bulk_changes`.
   `DROP INDEX IF EXISTS plants_by_tag;
-   ALTER TABLE changes ADD COLUMN before TEXT;`,
+   ALTER TABLE changes ADD COLUMN before TEXT;
+   DROP TABLE IF EXISTS bulk_changes;
+   INSERT INTO changes (ids, total) SELECT x'', count(*) FROM plants HAVING count(*) > 0;`,
 ] as const;
 
 /** The version of the tables, without the mark that `user_version` may have above it. */

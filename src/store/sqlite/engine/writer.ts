@@ -7,7 +7,7 @@ import type { TokenChange, TokenOutcome } from "../../tokens.ts";
 import { OUTCOMES, preparePlantWrites } from "../plant-statements.ts";
 import type { PlantColumns } from "../plant-statements.ts";
 import { NOTHING_INDEXED, prepareChanges } from "../search/changes.ts";
-import type { Change, Position } from "../search/changes.ts";
+import type { Change } from "../search/changes.ts";
 import { prepareTokenWrites } from "../tokens.ts";
 import { isSyncFailure } from "./failure.ts";
 import { markVersion, UNMARKED, walMark } from "./files.ts";
@@ -60,7 +60,7 @@ export class Writer {
   }
 
   /** Commits all or none. */
-  commit(creates: PlantColumns, swaps: readonly Swap[], tokenChanges: readonly TokenChange[], indexed: Position): CommittedChanges {
+  commit(creates: PlantColumns, swaps: readonly Swap[], tokenChanges: readonly TokenChange[], indexed: number): CommittedChanges {
     const { plants, tokens, changes } = this.#sql;
     const written = this.#transaction(() => {
       changes.forget(indexed);
@@ -81,7 +81,7 @@ export class Writer {
   }
 
   /** Commits all plants or none. A dry run commits none. */
-  importPlants(columns: PlantColumns, { isReplacing, isDryRun }: ImportOptions, indexed: Position): Committed {
+  importPlants(columns: PlantColumns, { isReplacing, isDryRun }: ImportOptions, indexed: number): Committed {
     const { plants, changes } = this.#sql;
     const write = () => {
       if (!isDryRun) changes.forget(indexed);
@@ -121,11 +121,11 @@ export class Writer {
   }
 
   /** Leaves one file, unless another process has it open. Closes nothing after a failed sync: SQLite would retry and trust it. */
-  close(indexed = NOTHING_INDEXED): void {
+  close(indexed: number = NOTHING_INDEXED): void {
     try {
       this.#db.exec("PRAGMA busy_timeout = 0");
       // Of what was deleted, a stopped store keeps neither name nor tag.
-      if (indexed.changes > 0) this.#transaction(() => this.#sql.changes.forgetBefore(indexed));
+      if (indexed > 0) this.#transaction(() => this.#sql.changes.forgetBefore(indexed));
       if (this.#isMarked) this.#mark(UNMARKED);
       this.#db.exec("PRAGMA journal_mode = DELETE");
     } catch (thrown) {

@@ -16,10 +16,8 @@ export const INDEXED_COLUMNS = `id, CAST(coalesce(substr(CAST(name AS BLOB), 1, 
 /** A change of a plant. `before`: what it was, unless it is new. */
 export type Change = Readonly<{ id: bigint; before?: PlantRow }>;
 
-/** The newest change of each table that an index holds. Only services up to 1.0.0 wrote `bulk_changes`, for imports. */
-export type Position = Readonly<{ changes: number; bulkChanges: number }>;
-
-export const NOTHING_INDEXED: Position = { changes: 0, bulkChanges: 0 };
+/** What an index holds that holds no change. Changes are numbered from 1. */
+export const NOTHING_INDEXED = 0;
 
 /** Most ids in a row of changes: the indexer takes a row as a whole. */
 const CHANGE_PLANTS_MAX = 20;
@@ -31,8 +29,7 @@ export function prepareChanges(db: DatabaseSync) {
   const insert = prepareNote(db);
   const forget = db.prepare("DELETE FROM changes WHERE seq < ?");
   const forgetBefore = db.prepare("UPDATE changes SET before = NULL WHERE seq <= ? AND before IS NOT NULL");
-  const forgetBulk = db.prepare("DELETE FROM bulk_changes WHERE seq < ?");
-  let forgotten = NOTHING_INDEXED;
+  let forgotten: number = NOTHING_INDEXED;
 
   return {
     /** `grown`: by how many plants there are more than before. Returns the newest change; undefined if there is none. */
@@ -45,29 +42,23 @@ export function prepareChanges(db: DatabaseSync) {
       }
       return newest;
     },
-    /** Deletes the changes that the index holds durably, if there are new ones, and of the newest row what was there before. */
-    forget(indexed: Position): void {
-      if (indexed.changes > forgotten.changes) {
-        forget.run(indexed.changes);
-        forgetBefore.run(indexed.changes);
+    /** Deletes the changes up to the newest that the index holds durably, if it is a new one; of that, only what was there before. */
+    forget(indexed: number): void {
+      if (indexed > forgotten) {
+        forget.run(indexed);
+        forgetBefore.run(indexed);
       }
-      if (indexed.bulkChanges > forgotten.bulkChanges) forgetBulk.run(indexed.bulkChanges);
       // If this commit fails, the next deletion covers these rows too.
       forgotten = indexed;
     },
     /** Of what the index holds, forgets what was there before: even if a commit failed that did it already. */
-    forgetBefore(indexed: Position): void {
-      forgetBefore.run(indexed.changes);
-    },
+    forgetBefore: (indexed: number): void => void forgetBefore.run(indexed),
   };
 }
 
-/** Each row has the sum of all rows up to it. Behind one without, of another version, plants are counted, with this change. */
+/** Each row has the sum of all rows up to it. */
 function prepareNote(db: DatabaseSync): StatementSync {
-  const recount = `(SELECT count(*) FROM plants) - ${newestTotal("bulk_changes")}`;
-  return db.prepare(
-    `INSERT INTO changes (ids, total, before) SELECT ?1, CASE WHEN ${isUnknown("changes")} THEN ${recount} ELSE ?2 + ${newestTotal("changes")} END, ?3`,
-  );
+  return db.prepare(`INSERT INTO changes (ids, total, before) SELECT ?1, ?2 + ${TOTAL}, ?3`);
 }
 
 /** A row of a change that made plants only has none. */
@@ -84,16 +75,5 @@ export function fromBefore(text: string | null): PlantRow[] {
   return rows.map(([id, name, tag, added]) => ({ id: BigInt(id), name, tag, added: added === null ? null : BigInt(added) }));
 }
 
-type Table = "changes" | "bulk_changes";
-
 /** How many plants there are. */
-export const TOTAL = `CASE WHEN ${isUnknown("changes")} OR ${isUnknown("bulk_changes")} THEN (SELECT count(*) FROM plants)
-  ELSE ${newestTotal("changes")} + ${newestTotal("bulk_changes")} END`;
-
-function newestTotal(table: Table): string {
-  return `coalesce((SELECT total FROM ${table} ORDER BY seq DESC LIMIT 1), 0)`;
-}
-
-function isUnknown(table: Table): string {
-  return `(SELECT total IS NULL FROM ${table} ORDER BY seq DESC LIMIT 1)`;
-}
+export const TOTAL = "coalesce((SELECT total FROM changes ORDER BY seq DESC LIMIT 1), 0)";

@@ -1,7 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { tokenize } from "../../../domain/terms.ts";
 import { pragma } from "../engine/requirements.ts";
-import type { Position } from "./changes.ts";
 import { openForLook, prepareStateRead } from "./index-file.ts";
 import type { LookedAt } from "./index-file.ts";
 import type { PlantRow } from "./changes.ts";
@@ -54,8 +53,7 @@ export function openComparison(plants: DatabaseSync, path: string): Comparison |
       const last = newest();
       index.exec("BEGIN");
       const state = readState();
-      const isAhead = state.indexed.changes > last.changes || state.indexed.bulkChanges > last.bulkChanges;
-      if (!isAhead || tries === TRIES) return { last, state };
+      if (state.indexed <= last || tries === TRIES) return { last, state };
       plants.exec("COMMIT");
       index.exec("COMMIT");
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
@@ -76,17 +74,12 @@ export function openComparison(plants: DatabaseSync, path: string): Comparison |
 }
 
 /** Plants that changed since the index followed. Undefined if there are too many. */
-function readPending(plants: DatabaseSync, { changes, bulkChanges }: Position): Set<bigint> | undefined {
+function readPending(plants: DatabaseSync, indexed: number): Set<bigint> | undefined {
   const pending = new Set<bigint>();
-  for (const [table, after] of [
-    ["changes", changes],
-    ["bulk_changes", bulkChanges],
-  ] as const) {
-    for (const row of plants.prepare(`SELECT ids FROM ${table} WHERE seq > ?`).iterate(after)) {
-      const ids = row["ids"] as Uint8Array;
-      for (const id of new BigInt64Array(ids.slice(0, ids.length - (ids.length % 8)).buffer)) pending.add(id);
-      if (pending.size > BEHIND_MAX) return undefined;
-    }
+  for (const row of plants.prepare("SELECT ids FROM changes WHERE seq > ?").iterate(indexed)) {
+    const ids = row["ids"] as Uint8Array;
+    for (const id of new BigInt64Array(ids.slice(0, ids.length - (ids.length % 8)).buffer)) pending.add(id);
+    if (pending.size > BEHIND_MAX) return undefined;
   }
   return pending;
 }

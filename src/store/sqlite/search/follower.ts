@@ -4,7 +4,6 @@ import { endIfSyncFailed } from "../engine/failure.ts";
 import type { ThreadPriority } from "../../../runtime/thread-priority.ts";
 import type { Thread } from "../engine/thread.ts";
 import { NOTHING_INDEXED } from "./changes.ts";
-import type { Position } from "./changes.ts";
 import type { Built, Indexer } from "./indexer.ts";
 
 export type FollowerOptions = Readonly<{
@@ -35,7 +34,7 @@ const RETRY_MS = 1000;
 /** Has the index follow the commits, on the search thread. */
 export class Follower {
   readonly #options: FollowerOptions;
-  #indexed: Position = NOTHING_INDEXED;
+  #indexed: number = NOTHING_INDEXED;
   /** The newest change that the index is known to hold. */
   #held = 0;
   /** What waits for the index. */
@@ -93,7 +92,7 @@ export class Follower {
   }
 
   /** What the index holds durably, even after a crash. */
-  indexed(): Position {
+  indexed(): number {
     return this.#indexed;
   }
 
@@ -150,7 +149,7 @@ export class Follower {
     const started = now();
     const { did, held, indexed, built } = await thread.call("step");
     this.#indexed = indexed;
-    this.#held = held.changes;
+    this.#held = held;
     this.#endReaching(did === "building" ? Infinity : this.#held);
     this.#logBuild(built, started);
     if (did === "building" || did === "indexed") this.#behindSince ??= started;

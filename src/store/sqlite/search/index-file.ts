@@ -4,10 +4,9 @@ import { pathToFileURL } from "node:url";
 import { PLANT_ID_MIN } from "../../../domain/plant.ts";
 import { isCorrupt } from "../engine/failure.ts";
 import { makeDurable, pragma, prepareBigInts } from "../engine/requirements.ts";
-import type { Position } from "./changes.ts";
 
-/** The id at which a build continues (null when complete), the changes indexed, and a mark of their history. */
-export type IndexState = { buildFrom: bigint | null; indexed: Position; mark: string };
+/** The id at which a build continues (null when complete), the newest change indexed, and a mark of its history. */
+export type IndexState = { buildFrom: bigint | null; indexed: number; mark: string };
 
 /** Written into the file. A file with another number is rebuilt. */
 const VERSION = 10;
@@ -39,8 +38,8 @@ export function openOrCreate(path: string): DatabaseSync {
     INSERT INTO names (names, rank) VALUES ('automerge', 8);
     ${BALLAST}
     CREATE TABLE words (word TEXT PRIMARY KEY, tag TEXT) STRICT, WITHOUT ROWID;
-    CREATE TABLE state (build_from INTEGER, changes INTEGER NOT NULL, bulk_changes INTEGER NOT NULL, mark TEXT NOT NULL) STRICT;
-    INSERT INTO state VALUES (${PLANT_ID_MIN}, 0, 0, 'none none');
+    CREATE TABLE state (build_from INTEGER, changes INTEGER NOT NULL, mark TEXT NOT NULL) STRICT;
+    INSERT INTO state VALUES (${PLANT_ID_MIN}, 0, 'none');
     CREATE TABLE looked_at (word TEXT NOT NULL) STRICT;
     INSERT INTO looked_at VALUES ('');
     PRAGMA user_version = ${VERSION};
@@ -90,13 +89,13 @@ export function openForLook(path: string) {
   return undefined;
 }
 
-type StateRow = { buildFrom: bigint | null; changes: bigint; bulkChanges: bigint; mark: string };
+type StateRow = { buildFrom: bigint | null; changes: bigint; mark: string };
 
 /** Prepares to read how far an index is. */
 export function prepareStateRead(db: DatabaseSync): () => IndexState {
-  const state = prepareBigInts(db, "SELECT build_from AS buildFrom, changes, bulk_changes AS bulkChanges, mark FROM state");
+  const state = prepareBigInts(db, "SELECT build_from AS buildFrom, changes, mark FROM state");
   return () => {
-    const { buildFrom, changes, bulkChanges, mark } = state.get() as StateRow;
-    return { buildFrom, indexed: { changes: Number(changes), bulkChanges: Number(bulkChanges) }, mark };
+    const { buildFrom, changes, mark } = state.get() as StateRow;
+    return { buildFrom, indexed: Number(changes), mark };
   };
 }

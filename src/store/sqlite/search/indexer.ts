@@ -1,5 +1,4 @@
 import { DatabaseSync } from "node:sqlite";
-import type { StatementSync } from "node:sqlite";
 import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../../domain/plant.ts";
 import type { SearchTerms } from "../../../domain/terms.ts";
 import { currentThread } from "../../../runtime/thread-priority.ts";
@@ -14,14 +13,14 @@ import { prepareChangeReads } from "./recorded-changes.ts";
 import { WordIndex } from "./word-index.ts";
 import type { FindQuery } from "./word-index.ts";
 import { fromBefore, NOTHING_INDEXED, TOTAL } from "./changes.ts";
-import type { PlantRow, Position } from "./changes.ts";
+import type { PlantRow } from "./changes.ts";
 import type { TagCursor, TagStep } from "./tag-count.ts";
 
 /** "building": the index cannot be asked yet. "indexed": there may be more. "forgot": only words of no use are left. */
 type Did = "building" | "indexed" | "forgot" | "nothing";
 
 /** `held`: what the index holds. `indexed`: what it holds durably, even after a power cut. `built`: how many plants of how many, in a build. */
-export type IndexProgress = Readonly<{ did: Did; held: Position; indexed: Position; built?: Built }>;
+export type IndexProgress = Readonly<{ did: Did; held: number; indexed: number; built?: Built }>;
 
 export type Built = Readonly<{ plants: number; of: number }>;
 
@@ -71,7 +70,7 @@ export class Indexer {
   readonly #walker: OrderedWalker;
   readonly #tally: ReturnType<typeof createTally>;
   #index: WordIndex;
-  #synced = NOTHING_INDEXED;
+  #synced: number = NOTHING_INDEXED;
   /** How many plants the build has behind it. */
   #built: number | undefined;
 
@@ -123,12 +122,12 @@ export class Indexer {
   }
 
   /** How many plants have a tag, or none, up to `max`. */
-  countOfTag(tag: string | null, max: number, upTo: Position) {
+  countOfTag(tag: string | null, max: number, upTo: number) {
     return this.#ask(() => ({ kind: "count" as const, plants: this.#index.countOfTag(tag, max) }), upTo);
   }
 
   /** A step of counting all tags. */
-  countTags(cursor: TagCursor, upTo: Position): (Readonly<{ kind: "tags" }> & TagStep) | NotIndexed {
+  countTags(cursor: TagCursor, upTo: number): (Readonly<{ kind: "tags" }> & TagStep) | NotIndexed {
     return this.#ask(() => ({ kind: "tags", ...this.#index.countTags(cursor) }), upTo);
   }
 
@@ -143,7 +142,7 @@ export class Indexer {
   }
 
   /** Follows what was committed, but only for so long. Returns what the index holds durably. */
-  close(): Position {
+  close(): number {
     const end = performance.now() + CLOSE_MS_MAX;
     while (performance.now() < end && this.step().did !== "nothing");
     const { indexed } = this.#index.state();
@@ -152,7 +151,7 @@ export class Indexer {
     return isDurable ? indexed : this.#synced;
   }
 
-  #save(indexed: Position): void {
+  #save(indexed: number): void {
     this.#index.save({ indexed, mark: this.#recorded.markOf(indexed) });
   }
 
@@ -185,33 +184,25 @@ export class Indexer {
     return "indexed";
   }
 
-  /** Indexes changes after `seq`: at least `wordsMin` words of work, or all there are. Returns the last change. */
-  #followFrom(seq: number, next: StatementSync, wordsMin: number): { seq: number; work: number } {
-    let at = seq;
-    let work = 0;
-    while (work < wordsMin) {
-      const row = next.get(at) as { seq: number; ids: Uint8Array; before: string | null } | undefined;
+  /** Indexes one step of the changes after this one. Returns the last of them. */
+  #catchUp(from: number): number {
+    let last = from;
+    for (let work = 0; work < STEP_WORDS;) {
+      const row = this.#sql.change.get(last) as { seq: number; ids: Uint8Array; before: string | null } | undefined;
       if (!row) break;
-      for (const before of fromBefore(row.before)) this.#index.remove(before);
+      for (const before of fromBefore(row.before)) work += this.#index.remove(before);
       work += this.#indexPlants(new BigInt64Array(row.ids.slice().buffer));
-      at = row.seq;
+      last = row.seq;
     }
-    return { seq: at, work };
-  }
-
-  /** Indexes one step of changes. Returns what the index holds then. */
-  #catchUp(from: Position): Position {
-    const { seq: changes, work } = this.#followFrom(from.changes, this.#sql.change, STEP_WORDS);
-    const { seq: bulkChanges } = this.#followFrom(from.bulkChanges, this.#sql.bulkChange, STEP_WORDS - work);
-    this.#save({ changes, bulkChanges });
-    return { changes, bulkChanges };
+    this.#save(last);
+    return last;
   }
 
   /** Does one step. */
   #follow(): Did {
     const { buildFrom, indexed } = this.#index.state();
     if (buildFrom === null) {
-      if (isBefore(indexed, this.#catchUp(indexed))) return "indexed";
+      if (indexed < this.#catchUp(indexed)) return "indexed";
       return this.#index.forgetWords() ? "forgot" : "nothing";
     }
     // What changes during the build is indexed again afterwards.
@@ -239,7 +230,7 @@ export class Indexer {
   }
 
   /** Finds what matches in the index, and among the plants that changed since. Undefined if that takes long. */
-  #findBehind(query: FindQuery, indexed: Position): Ids | undefined {
+  #findBehind(query: FindQuery, indexed: number): Ids | undefined {
     const { from, descending = false, limit } = query;
     const held = toIds(this.#index.find(query), limit);
     const [low, high] = descending ? [held.reached ?? PLANT_ID_MIN, from] : [from, held.reached ?? PLANT_ID_MAX];
@@ -269,17 +260,17 @@ export class Indexer {
   /** Asks the index once it holds all changes up to `upTo`. Indexes at most one step of them, unless it finds an answer `whileBehind`. */
   #ask<Answer>(
     answer: () => Answer,
-    upTo: Position,
-    whileBehind: (indexed: Position) => Answer | undefined = () => undefined,
+    upTo: number,
+    whileBehind: (indexed: number) => Answer | undefined = () => undefined,
   ): Answer | NotIndexed {
     try {
       const { buildFrom, indexed } = this.#index.state();
       if (buildFrom !== null) return { kind: "building" };
-      if (!isBefore(indexed, upTo)) return answer();
+      if (indexed >= upTo) return answer();
       const early = whileBehind(indexed);
       if (early) return early;
       const held = this.#index.transaction(() => this.#inSnapshot(() => this.#catchUp(indexed)));
-      return isBefore(held, upTo) ? { kind: "behind" } : answer();
+      return held < upTo ? { kind: "behind" } : answer();
     } catch (reason) {
       if (!isCorrupt(reason)) throw reason;
       this.#replaceIndex();
@@ -300,11 +291,5 @@ function prepare(plants: DatabaseSync) {
     countBelow: plants.prepare("SELECT count(*) AS plants FROM plants WHERE id < ?"),
     total: plants.prepare(`SELECT ${TOTAL} AS plants`),
     change: plants.prepare("SELECT seq, ids, before FROM changes WHERE seq > ? ORDER BY seq LIMIT 1"),
-    bulkChange: plants.prepare("SELECT seq, ids, NULL AS before FROM bulk_changes WHERE seq > ? ORDER BY seq LIMIT 1"),
   };
-}
-
-/** Whether the first holds less than the second. */
-function isBefore(one: Position, other: Position): boolean {
-  return one.changes < other.changes || one.bulkChanges < other.bulkChanges;
 }

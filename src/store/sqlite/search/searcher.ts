@@ -10,7 +10,6 @@ import type { OrderedPage, Page } from "../../page.ts";
 import type { ListQuery, OrderedQuery } from "../../plants.ts";
 import type { FoundTags, PlantCount, TagCount, TagCounts } from "../../tags.ts";
 import { endIfSyncFailed, toStoreError, translated } from "../engine/failure.ts";
-import type { Position } from "./changes.ts";
 import { Follower } from "./follower.ts";
 import type { FollowerOptions } from "./follower.ts";
 import type { Ids, NotIndexed } from "./indexer.ts";
@@ -21,7 +20,7 @@ type SearcherOptions = FollowerOptions &
   Readonly<{
     find: (ids: readonly PlantId[]) => ReadonlyArray<NewPlant | undefined>;
     /** The newest changes that `find` sees. */
-    newest: () => Position;
+    newest: () => number;
   }>;
 
 /**
@@ -45,7 +44,7 @@ const LIST_MS_MAX = 5000;
  */
 const SORTED_MAX = { oneTerm: [1000, 0, 10_000, 0, 0], more: [0, 0, 10_000, 0, 0] } as const;
 
-type Begun = Readonly<{ upTo: Position; deadline: number }>;
+type Begun = Readonly<{ upTo: number; deadline: number }>;
 
 /** Finds plants by words and counts tags, on the search thread. Rejects with errors that a caller may see. */
 export class Searcher {
@@ -59,7 +58,7 @@ export class Searcher {
     this.index = new Follower(options);
     this.countTags = keepCounts({
       count: () => this.#countTags(),
-      newestChange: () => translated(newest).changes,
+      newestChange: () => translated(newest),
       now,
     });
   }
@@ -136,7 +135,7 @@ export class Searcher {
   }
 
   /** Resolves with what the index holds durably. */
-  async close(): Promise<Position> {
+  async close(): Promise<number> {
     this.index.close();
     return this.#options.thread.call("close");
   }
@@ -154,7 +153,7 @@ export class Searcher {
 
   /** Asks the index once it holds all that was committed before the read began. */
   async #ask<Answer extends Readonly<{ kind: string }>>(
-    call: (upTo: Position, isFirst: boolean) => Promise<Answer | NotIndexed>,
+    call: (upTo: number, isFirst: boolean) => Promise<Answer | NotIndexed>,
     { upTo, deadline }: Begun,
   ): Promise<Answer> {
     const { now, onFatal } = this.#options;

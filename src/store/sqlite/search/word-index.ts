@@ -89,22 +89,17 @@ export class WordIndex {
     return true;
   }
 
-  /** Adds or replaces a plant. Returns the work, in words. */
-  put({ id, name, tag, added }: PlantRow): number {
-    const { text, count } = this.#tokens.of({ name, tag, added });
-    this.#added.push({ id, text });
-    this.#wordsMax = Math.max(this.#wordsMax, count);
-    return count + (searchedLength(name) + searchedLength(tag ?? "")) / CHARACTERS_A_WORD;
+  /** Adds a plant. Returns the work, in words. */
+  put(plant: PlantRow): number {
+    return this.#note(plant, this.#added);
   }
 
   /**
    * Removes a plant as it was before a change; it is then as `put` says, or gone. It may have been indexed as it is now
-   * already: to remove what is not there changes nothing.
+   * already: to remove what is not there changes nothing. Returns the work, in words.
    */
-  remove({ id, name, tag, added }: PlantRow): void {
-    const { text, count } = this.#tokens.of({ name, tag, added });
-    this.#removed.push({ id, text });
-    this.#wordsMax = Math.max(this.#wordsMax, count);
+  remove(before: PlantRow): number {
+    return this.#note(before, this.#removed);
   }
 
   /** Forgets some words that are in no name any more, within a transaction. False if there is nothing to look at. */
@@ -159,7 +154,7 @@ export class WordIndex {
 
   save({ buildFrom, indexed, mark = "" }: Partial<IndexState>): void {
     if (buildFrom !== undefined) this.#sql.saveBuild.run(buildFrom);
-    if (indexed !== undefined) this.#sql.saveIndexed.run(indexed.changes, indexed.bulkChanges, mark);
+    if (indexed !== undefined) this.#sql.saveIndexed.run(indexed, mark);
   }
 
   /** False if not all of it could be brought to the disk. */
@@ -171,6 +166,13 @@ export class WordIndex {
     } finally {
       this.#db.close();
     }
+  }
+
+  #note({ id, name, tag, added }: PlantRow, entries: Entry[]): number {
+    const { text, count } = this.#tokens.of({ name, tag, added });
+    entries.push({ id, text });
+    this.#wordsMax = Math.max(this.#wordsMax, count);
+    return count + (searchedLength(name) + searchedLength(tag ?? "")) / CHARACTERS_A_WORD;
   }
 
   /** Writes the plants of a transaction in the order of their ids: FTS5 begins a new segment at each lower id. */
@@ -199,7 +201,7 @@ function prepare(db: DatabaseSync) {
     descending: prepareBigInts(db, "SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?"),
     count: db.prepare("SELECT count(*) AS plants FROM (SELECT 1 FROM names WHERE names MATCH ? LIMIT ?)"),
     saveBuild: db.prepare("UPDATE state SET build_from = ?"),
-    saveIndexed: db.prepare("UPDATE state SET changes = ?, bulk_changes = ?, mark = ?"),
+    saveIndexed: db.prepare("UPDATE state SET changes = ?, mark = ?"),
     walPages: db.prepare("PRAGMA wal_checkpoint(NOOP)"),
   };
 }
