@@ -800,8 +800,8 @@ export const MUTANTS: readonly Mutant[] = [
     and: [
       {
         file: "src/store/sqlite/store.ts",
-        from: "if (searcher) opened.unshift(async () => (indexed = await searcher.close().catch(() => indexed)));",
-        to: 'if (searcher) opened.unshift(async () => (indexed = await searcher.close().catch(() => indexed))); if (isServing) await writer.call("rewrite");',
+        from: "if (searcher) opened.unshift(async () => (indexed = await searcher.close()));",
+        to: 'if (searcher) opened.unshift(async () => (indexed = await searcher.close())); if (isServing) await writer.call("rewrite");',
       },
     ],
   },
@@ -817,9 +817,33 @@ export const MUTANTS: readonly Mutant[] = [
     // A list by tag lacks plants that changed since the index followed.
     test: "store/tags.test.ts",
     name: "lists and counts by tag tell what is stored",
-    file: "src/store/sqlite/search/indexer.ts",
+    file: "src/store/sqlite/search/search-behind.ts",
     from: "!changed.has(id)), ...found]",
     to: "!changed.has(id))]",
+  },
+  {
+    // What was removed stays in the index, and a search walks through it.
+    test: "store/tags.test.ts",
+    name: "again and again leave an index",
+    file: "src/store/sqlite/search/word-index.ts",
+    from: "this.#traces += removed;",
+    to: "",
+  },
+  {
+    // All that an import made was deleted: the sum of the deletions would stand alone.
+    test: "store/versions.test.ts",
+    name: "that an import has filled",
+    file: "src/store/sqlite/engine/schema.ts",
+    from: " OR EXISTS (SELECT 1 FROM changes)",
+    to: "",
+  },
+  {
+    // The search thread has its usual priority all the time.
+    test: "store/search-lag.test.ts",
+    name: "has the lowest priority at rest",
+    file: "src/runtime/thread-priority.ts",
+    from: "isLow ? constants.priority.PRIORITY_LOW : this.#usual",
+    to: "this.#usual",
   },
   {
     test: "store/sqlite.test.ts",

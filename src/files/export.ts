@@ -55,8 +55,8 @@ export async function* exportPlants(plants: Pick<Snapshot, "list">, { form, term
 type Direction = Required<Pick<ListQuery, "descending">>;
 
 /**
- * The plants that match, of one piece after the other. It looks at each plant of the snapshot, or of a tag, because an
- * index of words is of another moment.
+ * The plants that match, of one piece after the other. It looks at each plant of the snapshot, on PostgreSQL at those of a
+ * tag, because an index of words is of another moment.
  */
 async function* findAll(
   plants: Pick<Snapshot, "list">,

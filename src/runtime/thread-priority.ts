@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { constants, getPriority, setPriority } from "node:os";
 
-/** The number by which the system knows the thread that calls this. Undefined where it tells none: only Linux does. */
+/** The id that the system gives the calling thread. Undefined except on Linux. */
 export function currentThread(): number | undefined {
   try {
     return Number(/\d+$/.exec(readlinkSync("/proc/thread-self"))![0]);
@@ -10,7 +10,7 @@ export function currentThread(): number | undefined {
   }
 }
 
-/** Who may raise a priority again (capabilities(7)). */
+/** The capability to raise a priority (capabilities(7)). */
 const CAP_SYS_NICE = 1n << 23n;
 
 /** Whether this process may raise a thread to this niceness: without the capability, a limit allows it (getrlimit(2), RLIMIT_NICE). */
@@ -20,7 +20,7 @@ function mayRaiseTo(niceness: number): boolean {
   return (BigInt(`0x${capabilities}`) & CAP_SYS_NICE) > 0n || 20 - Number(limit) <= niceness;
 }
 
-/** Lets all others go before a thread, or not. Changes nothing where the thread could not be raised again. */
+/** Lowers the priority of a thread, and restores it. Changes nothing where it could not be restored. */
 export class ThreadPriority {
   #thread: number | undefined;
   readonly #usual = getPriority();

@@ -117,3 +117,15 @@ describe("a store on SQLite that a version before has left", () => {
     },
   );
 });
+
+it("a store that an import has filled, and from which all was deleted, has no plants after the upgrade", async () => {
+  const data = temporaryFolder();
+  makeStore(data, RELEASED.length);
+  {
+    using db = new DatabaseSync(join(data, "plants.db"));
+    db.exec("DELETE FROM plants; UPDATE changes SET total = -5; INSERT INTO bulk_changes (ids, total) VALUES (x'0000000000000000', 5)");
+  }
+  const service = await startTestService({ data });
+  expect(await (await service.request("/plants/count")).text()).toBe('{"plants":0,"precision":"exact"}');
+  await service.stop();
+});

@@ -74,8 +74,8 @@ function toRefusal(path: string, cause: Error): Error {
 
 /**
  * What SQLite says of an index, or of pages that nothing uses. All else is about what only the tables have. So is an index
- * that lacks no row of its table, and has more: tokens may be lost, because a page of them is an older one. No index
- * has the plants: what tells of lost ones is their count.
+ * that lacks no row of its table, and has more: tokens may be lost, because a page of them is an older one. Lost plants
+ * show only in their count.
  */
 const OF_INDEX =
   /^(?:row \d+ missing from index|wrong # of entries in index|row \d+ values differ from index|rowid not at end-of-record for row \d+ of index) /;

@@ -43,7 +43,7 @@ export function createPlants({ reader, takeSnapshot, ...options }: PlantsOptions
     import: (some, how) => commits.import(some, how),
     find: coalesceReads({ readAll: (ids: readonly PlantId[]) => translated(() => reader.find(ids)), inFlightMax: 1 }),
     async list(query) {
-      // Tags are in the index of names only: an index of the table would cost each create.
+      // Tags are in the search index only: an index of the table would cost each create.
       if (query.words.length > 0 || query.tag !== undefined) return requireSearcher().list(query);
       await pace();
       return translated(() => reader.list(query));

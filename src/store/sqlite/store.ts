@@ -94,8 +94,7 @@ async function openWhileLocked(options: SqliteOptions, unlock: () => void): Prom
         newest: reader.newestChanges,
         now,
       });
-    // One that cannot be read is looked at again by the next start.
-    if (searcher) opened.unshift(async () => (indexed = await searcher.close().catch(() => indexed)));
+    if (searcher) opened.unshift(async () => (indexed = await searcher.close()));
     const store = assemble(options, { writer, reader, searcher, meter, now });
     return {
       ...store,

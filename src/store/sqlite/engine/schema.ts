@@ -36,7 +36,7 @@ const MIGRATIONS = [
   `DROP INDEX IF EXISTS plants_by_tag;
    ALTER TABLE changes ADD COLUMN before TEXT;
    DROP TABLE IF EXISTS bulk_changes;
-   INSERT INTO changes (ids, total) SELECT x'', count(*) FROM plants HAVING count(*) > 0;`,
+   INSERT INTO changes (ids, total) SELECT x'', count(*) FROM plants HAVING count(*) > 0 OR EXISTS (SELECT 1 FROM changes);`,
 ] as const;
 
 /** The version of the tables, without the mark that `user_version` may have above it. */

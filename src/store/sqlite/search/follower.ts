@@ -48,8 +48,8 @@ export class Follower {
   #behindSince: number | undefined;
   /** When the build began that is not done. */
   #buildingSince: number | undefined;
-  /** When the log was last told how far a build is. */
-  #toldAt = -Infinity;
+  /** When the log last said how far a build is. */
+  #lastLoggedAt = -Infinity;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** Indexes what an earlier process left behind. */
@@ -108,6 +108,8 @@ export class Follower {
 
   close(): void {
     this.#isClosed = true;
+    // It follows once more.
+    this.#options.priority.set(false);
     clearTimeout(this.#timer);
     this.#endReaching(Infinity);
   }
@@ -119,6 +121,7 @@ export class Follower {
 
   /** To index more at once costs less, and creates are faster meanwhile: so others go first until someone waits. */
   #setPriority(): void {
+    if (this.#isClosed) return;
     const isWaitedFor = this.#hurried > 0 || this.#reaching.size > 0;
     this.#options.priority.set(!isWaitedFor && this.lagMs() < LOW_PRIORITY_MS_MAX);
   }
@@ -163,8 +166,8 @@ export class Follower {
     const { log, now } = this.#options;
     if (built) {
       this.#buildingSince ??= started;
-      if (now() < this.#toldAt + BUILD_LOG_MS) return;
-      this.#toldAt = now();
+      if (now() < this.#lastLoggedAt + BUILD_LOG_MS) return;
+      this.#lastLoggedAt = now();
       log.info("search_building", built);
     } else if (this.#buildingSince !== undefined) {
       log.info("search_built", { ms: Math.round(now() - this.#buildingSince) });

@@ -13,9 +13,9 @@ const VERSION = 10;
 
 /**
  * FTS5 counts its rows and words for a ranking that we never ask for, in its row 1. A plant may be removed as it was before
- * it was indexed (`WordIndex.remove`), and FTS5 takes a count below zero for damage. So it begins with 2^35 of each.
+ * it was indexed (`WordIndex.remove`), and FTS5 takes a count below zero for damage. So both counts begin at 2^55.
  */
-const BALLAST = "UPDATE names_data SET block = x'818080808000818080808000' WHERE id = 1;";
+const BALLAST = "UPDATE names_data SET block = x'c080808080808000c080808080808000' WHERE id = 1;";
 
 /** Opens the index. Creates a new one when there is none, or when it is damaged or has another version. */
 export function openOrCreate(path: string): DatabaseSync {

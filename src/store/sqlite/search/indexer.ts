@@ -1,10 +1,12 @@
 import { DatabaseSync } from "node:sqlite";
-import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../../domain/plant.ts";
+import { PLANT_ID_MIN } from "../../../domain/plant.ts";
 import type { SearchTerms } from "../../../domain/terms.ts";
 import { currentThread } from "../../../runtime/thread-priority.ts";
 import { prepareBigInts } from "../engine/requirements.ts";
 import { isCorrupt } from "../engine/failure.ts";
 import { createTally } from "../tags.ts";
+import { SearchBehind, toIds } from "./search-behind.ts";
+import type { Ids } from "./search-behind.ts";
 import { OrderedWalker } from "./ordered-walk.ts";
 import type { OrderedWalk, Walked } from "./ordered-walk.ts";
 import type { Tally } from "../tags.ts";
@@ -16,7 +18,7 @@ import { fromBefore, NOTHING_INDEXED, TOTAL } from "./changes.ts";
 import type { PlantRow } from "./changes.ts";
 import type { TagCursor, TagStep } from "./tag-count.ts";
 
-/** "building": the index cannot be asked yet. "indexed": there may be more. "forgot": only words of no use are left. */
+/** "building": the index cannot be asked yet. "indexed": there may be more. "forgot": only what is of no use is left. */
 type Did = "building" | "indexed" | "forgot" | "nothing";
 
 /** `held`: what the index holds. `indexed`: what it holds durably, even after a power cut. `built`: how many plants of how many, in a build. */
@@ -31,8 +33,6 @@ export type Built = Readonly<{ plants: number; of: number }>;
  * - `building`: there is no complete index yet.
  */
 export type Found = Ids | NotIndexed;
-
-export type Ids = Readonly<{ kind: "ids"; ids: BigInt64Array; reached: bigint | undefined }>;
 
 export type NotIndexed = Readonly<{ kind: "behind" }> | Readonly<{ kind: "building" }>;
 
@@ -50,15 +50,11 @@ const STEP_WORDS = 20_000;
 /** How long a stop waits for the index, in milliseconds: usually it is less than a second behind. */
 const CLOSE_MS_MAX = 2000;
 
-/** How long a search looks at plants that are not indexed yet, in milliseconds, and how many it looks at in one go. */
-const LOOK_MS = 20;
-const LOOK_PLANTS = 20;
-
 /** Cost of a plant besides its words, even of a deleted one, in words. */
 const WORDS_A_PLANT = 2;
 
 /**
- * Work that takes too long for the main thread: the index of names, and the counts of tags. It runs in a Worker. The
+ * Work that takes too long for the main thread: the index of names and tags, and what is found and counted in it. It runs in a Worker. The
  * index has its own file, so that it and the commits never wait for each other. It can be rebuilt from the plants at
  * any time.
  */
@@ -68,6 +64,7 @@ export class Indexer {
   readonly #sql: ReturnType<typeof prepare>;
   readonly #recorded: ReturnType<typeof prepareChangeReads>;
   readonly #walker: OrderedWalker;
+  readonly #behind: SearchBehind;
   readonly #tally: ReturnType<typeof createTally>;
   #index: WordIndex;
   #synced: number = NOTHING_INDEXED;
@@ -81,6 +78,7 @@ export class Indexer {
     this.#sql = prepare(plants);
     this.#recorded = prepareChangeReads(plants);
     this.#walker = new OrderedWalker(plants);
+    this.#behind = new SearchBehind(this.#recorded, this.#walker);
     this.#tally = createTally(plants);
     this.#index = new WordIndex(this.#path);
     // The indexed database may have been replaced, for example by a backup.
@@ -94,7 +92,7 @@ export class Indexer {
       const did = this.#index.transaction(() => this.#inSnapshot(() => this.#follow()));
       const { indexed: held } = this.#index.state();
       if (this.#index.sync()) this.#synced = held;
-      const built = did === "building" ? { plants: this.#built!, of: Number(this.#sql.total.get()!["plants"]) } : undefined;
+      const built = did === "building" ? { plants: this.#built!, of: this.#total() } : undefined;
       return { did, held, indexed: this.#synced, ...(built && { built }) };
     } catch (reason) {
       this.#built = undefined;
@@ -117,7 +115,7 @@ export class Indexer {
     return this.#ask(
       () => toIds(this.#index.find(query), query.limit),
       upTo,
-      (indexed) => (isFirst ? this.#inSnapshot(() => this.#findBehind(query, indexed)) : undefined),
+      (indexed) => (isFirst ? this.#inSnapshot(() => this.#behind.find(this.#index, query, indexed)) : undefined),
     );
   }
 
@@ -144,11 +142,15 @@ export class Indexer {
   /** Follows what was committed, but only for so long. Returns what the index holds durably. */
   close(): number {
     const end = performance.now() + CLOSE_MS_MAX;
-    while (performance.now() < end && this.step().did !== "nothing");
+    while (performance.now() < end && this.step().did === "indexed");
     const { indexed } = this.#index.state();
     const isDurable = this.#index.close();
     this.#plants.close();
     return isDurable ? indexed : this.#synced;
+  }
+
+  #total(): number {
+    return Number(this.#sql.total.get()!["plants"]);
   }
 
   #save(indexed: number): void {
@@ -203,7 +205,7 @@ export class Indexer {
     const { buildFrom, indexed } = this.#index.state();
     if (buildFrom === null) {
       if (indexed < this.#catchUp(indexed)) return "indexed";
-      return this.#index.forgetWords() ? "forgot" : "nothing";
+      return this.#index.forgetWords() || this.#index.compact(this.#total()) ? "forgot" : "nothing";
     }
     // What changes during the build is indexed again afterwards.
     if (buildFrom === PLANT_ID_MIN) this.#save(this.#recorded.newest());
@@ -229,34 +231,6 @@ export class Indexer {
     this.#built = undefined;
   }
 
-  /** Finds what matches in the index, and among the plants that changed since. Undefined if that takes long. */
-  #findBehind(query: FindQuery, indexed: number): Ids | undefined {
-    const { from, descending = false, limit } = query;
-    const held = toIds(this.#index.find(query), limit);
-    const [low, high] = descending ? [held.reached ?? PLANT_ID_MIN, from] : [from, held.reached ?? PLANT_ID_MAX];
-    const changed = this.#recorded.idsAfter(indexed, low, high);
-    if (!changed) return undefined;
-    const inOrder = (ids: Iterable<bigint>) => {
-      const sorted = BigInt64Array.from(ids).toSorted();
-      return descending ? sorted.toReversed() : sorted;
-    };
-    const found = this.#findAmong(inOrder(changed), query);
-    return found && toIds(inOrder([...held.ids.filter((id) => !changed.has(id)), ...found]), limit, held.reached);
-  }
-
-  /** Those of these plants that match, in order, as many as are wanted. Undefined if that takes long. */
-  #findAmong(ids: BigInt64Array, { words, tag, limit }: FindQuery): bigint[] | undefined {
-    const end = performance.now() + LOOK_MS;
-    const found: bigint[] = [];
-    for (let at = 0; at < ids.length && found.length < limit;) {
-      if (performance.now() > end) return undefined;
-      const looked = this.#walker.findAll(ids.subarray(at, at + LOOK_PLANTS), { words, tag });
-      for (const { id } of looked.found) found.push(id);
-      at += looked.lookedAt;
-    }
-    return found;
-  }
-
   /** Asks the index once it holds all changes up to `upTo`. Indexes at most one step of them, unless it finds an answer `whileBehind`. */
   #ask<Answer>(
     answer: () => Answer,
@@ -277,11 +251,6 @@ export class Indexer {
       return { kind: "building" };
     }
   }
-}
-
-/** As many as are wanted. `reached`: how far they were looked for, if not to the end. */
-function toIds(ids: BigInt64Array, limit: number, reached?: bigint): Ids {
-  return { kind: "ids", ids: ids.length > limit ? ids.slice(0, limit) : ids, reached: ids.length < limit ? reached : ids[limit - 1] };
 }
 
 function prepare(plants: DatabaseSync) {

@@ -12,7 +12,8 @@ import type { FoundTags, PlantCount, TagCount, TagCounts } from "../../tags.ts";
 import { endIfSyncFailed, toStoreError, translated } from "../engine/failure.ts";
 import { Follower } from "./follower.ts";
 import type { FollowerOptions } from "./follower.ts";
-import type { Ids, NotIndexed } from "./indexer.ts";
+import type { NotIndexed } from "./indexer.ts";
+import type { Ids } from "./search-behind.ts";
 import type { FindQuery } from "./word-index.ts";
 import { countFoundTags, countTags } from "../tags.ts";
 
@@ -44,7 +45,8 @@ const LIST_MS_MAX = 5000;
  */
 const SORTED_MAX = { oneTerm: [1000, 0, 10_000, 0, 0], more: [0, 0, 10_000, 0, 0] } as const;
 
-type Begun = Readonly<{ upTo: number; deadline: number }>;
+/** A read. `isFirst`: it has not asked yet. */
+type Begun = Readonly<{ upTo: number; deadline: number }> & { isFirst: boolean };
 
 /** Finds plants by words and counts tags, on the search thread. Rejects with errors that a caller may see. */
 export class Searcher {
@@ -123,6 +125,31 @@ export class Searcher {
 
   async countFoundTags(terms: SearchTerms): Promise<FoundTags> {
     const { thread } = this.#options;
+    const release = this.index.hurry();
+    try {
+      const ids = BigInt64Array.from(await this.#findAll(terms));
+      return await withStoreErrors(countFoundTags(ids, (some) => thread.call("tally", some, terms)));
+    } finally {
+      release();
+    }
+  }
+
+  /** Resolves with what the index holds durably. */
+  async close(): Promise<number> {
+    const { thread, log, onFatal } = this.#options;
+    this.index.close();
+    try {
+      return await thread.call("close");
+    } catch (reason) {
+      endIfSyncFailed(reason, onFatal);
+      log.warn("search_behind", { reason });
+      return this.index.indexed();
+    }
+  }
+
+  /** The ids of all that match, if they are no more than are counted; otherwise of one more. */
+  async #findAll(terms: SearchTerms): Promise<bigint[]> {
+    const { thread } = this.#options;
     const found: bigint[] = [];
     const begun = this.#begin();
     for (let from: PlantId | undefined = PLANT_ID_MIN; from !== undefined && found.length <= COUNTED_MAX;) {
@@ -131,13 +158,7 @@ export class Searcher {
       for (const id of ids) found.push(id);
       from = reached === undefined ? undefined : idBehind({ after: asPlantId(reached) });
     }
-    return withStoreErrors(countFoundTags(BigInt64Array.from(found), (some) => thread.call("tally", some, terms)));
-  }
-
-  /** Resolves with what the index holds durably. */
-  async close(): Promise<number> {
-    this.index.close();
-    return this.#options.thread.call("close");
+    return found;
   }
 
   #countTags(): Promise<readonly TagCount[]> {
@@ -148,22 +169,23 @@ export class Searcher {
   /** What a read that begins now must know, and until when it may wait for that. */
   #begin(): Begun {
     const { newest, now } = this.#options;
-    return { upTo: translated(newest), deadline: now() + LIST_MS_MAX };
+    return { upTo: translated(newest), deadline: now() + LIST_MS_MAX, isFirst: true };
   }
 
   /** Asks the index once it holds all that was committed before the read began. */
   async #ask<Answer extends Readonly<{ kind: string }>>(
     call: (upTo: number, isFirst: boolean) => Promise<Answer | NotIndexed>,
-    { upTo, deadline }: Begun,
+    begun: Begun,
   ): Promise<Answer> {
     const { now, onFatal } = this.#options;
     const release = this.index.hurry();
     try {
-      for (let isFirst = true; ; isFirst = false) {
-        const answer = await call(upTo, isFirst);
+      for (;;) {
+        const answer = await call(begun.upTo, begun.isFirst);
+        begun.isFirst = false;
         if (!isNotIndexed(answer)) return answer;
         if (answer.kind === "building") await this.#waitForBuild();
-        if (now() > deadline) throw new PlantStoreError("overloaded");
+        if (now() > begun.deadline) throw new PlantStoreError("overloaded");
       }
     } catch (reason) {
       endIfSyncFailed(reason, onFatal);

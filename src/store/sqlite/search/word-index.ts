@@ -23,6 +23,11 @@ export type FindQuery = SearchTerms & Readonly<{ from: bigint; descending?: bool
 /** At most `limit` places in an order, behind one: of all plants, of those with a tag or, if that is null, without one. */
 export type WalkQuery = Readonly<{ tag: string | null | undefined; order: Order; after: Place | undefined; limit: number }>;
 
+/** From so many removed plants on, and such a part of all, their traces are dropped, so many pages in one go. */
+const TRACES_MIN = 10_000;
+const TRACES_SHARE = 8;
+const MERGED_PAGES = 200;
+
 /** What FTS5 gets of a plant. */
 type Entry = Readonly<{ id: bigint; text: string }>;
 
@@ -48,6 +53,10 @@ export class WordIndex {
     word: (word) => this.#newWords.add(word),
     tag: (token, tag) => this.#wordList.addTag(token, tag),
   });
+
+  /** How many plants were removed since the last time that their traces were dropped, and whether that goes on. */
+  #traces = 0;
+  #isCompacting = false;
 
   /** Opens the file, or creates it. */
   constructor(path: string) {
@@ -108,6 +117,21 @@ export class WordIndex {
     // What is remembered of names counts on all words that are listed.
     if (forgotten > 0) this.#tokens.forget();
     return lookedAt > 0;
+  }
+
+  /**
+   * Drops some of the traces of removed plants, within a transaction: a search would walk through them. FTS5 drops them when
+   * it merges what is older. False if there are few, of so many plants.
+   */
+  compact(plants: number): boolean {
+    if (!this.#isCompacting && this.#traces < Math.max(TRACES_MIN, plants / TRACES_SHARE)) return false;
+    const countChanges = () => Number(this.#sql.changes.get()!["changes"]);
+    const before = countChanges();
+    // The first call, below zero, makes it one merge of all (sqlite.org/fts5.html#the_merge_command).
+    this.#sql.merge.run(this.#isCompacting ? MERGED_PAGES : -MERGED_PAGES);
+    if (!this.#isCompacting) this.#traces = 0;
+    this.#isCompacting = countChanges() - before >= 2;
+    return true;
   }
 
   find({ words, tag, ...range }: FindQuery): BigInt64Array {
@@ -182,6 +206,7 @@ export class WordIndex {
     // A plant that changed more than once is the same each time.
     if (this.#added.length > 0) this.#sql.add.run(toObject(inOrder(this.#added).filter(({ id }, at, all) => id !== all[at + 1]?.id)));
     if (this.#newWords.size > 0) this.#wordList.add([...this.#newWords].toSorted());
+    this.#traces += removed;
     // And its tag.
     this.#wordList.removed(removed, this.#wordsMax + 1);
   }
@@ -200,6 +225,8 @@ function prepare(db: DatabaseSync) {
     ascending: prepareBigInts(db, "SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid >= ? ORDER BY rowid LIMIT ?"),
     descending: prepareBigInts(db, "SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?"),
     count: db.prepare("SELECT count(*) AS plants FROM (SELECT 1 FROM names WHERE names MATCH ? LIMIT ?)"),
+    merge: db.prepare("INSERT INTO names (names, rank) VALUES ('merge', ?)"),
+    changes: db.prepare("SELECT total_changes() AS changes"),
     saveBuild: db.prepare("UPDATE state SET build_from = ?"),
     saveIndexed: db.prepare("UPDATE state SET changes = ?, mark = ?"),
     walPages: db.prepare("PRAGMA wal_checkpoint(NOOP)"),

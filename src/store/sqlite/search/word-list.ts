@@ -4,7 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 const LOOKS_A_WORD = 2;
 
 /** How many words are looked at in one call. */
-const LOOKS_MAX = 2000;
+const LOOKS_MAX = 500;
 
 export type WordList = ReturnType<typeof createWordList>;
 
