@@ -830,6 +830,14 @@ export const MUTANTS: readonly Mutant[] = [
     to: "",
   },
   {
+    // An older copy of the index follows notes that no longer say what was there before.
+    test: "store/tags.test.ts",
+    name: "an older copy of the index",
+    file: "src/store/sqlite/search/changes.ts",
+    from: "forgetAll(indexed: number): void {\n      forget.run(indexed);",
+    to: "forgetAll(indexed: number): void {",
+  },
+  {
     // All that an import made was deleted: the sum of the deletions would stand alone.
     test: "store/versions.test.ts",
     name: "that an import has filled",
@@ -849,7 +857,7 @@ export const MUTANTS: readonly Mutant[] = [
     test: "store/sqlite.test.ts",
     name: "when the index has followed before",
     file: "src/store/sqlite/engine/writer.ts",
-    from: "if (indexed > 0) this.#transaction(() => this.#sql.changes.forgetBefore(indexed));",
+    from: "if (indexed > 0) this.#transaction(() => this.#sql.changes.forgetAll(indexed));",
     to: "",
   },
   {

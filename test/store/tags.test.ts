@@ -126,6 +126,26 @@ it("a snapshot has each plant of a tag once, in both directions, however many ot
   await close();
 });
 
+it("an older copy of the index, put back beside a stopped store, is made again", async () => {
+  const path = newPath();
+  const ids = [1n, 2n, 3n].map(asPlantId);
+  const first = await openSqlite(path);
+  await first.plants.import(
+    ids.map((id) => plantOf(id, "Acer", "red")),
+    { isReplacing: false, isDryRun: false },
+  );
+  await first.close();
+  copyFileSync(`${path}.search`, `${path}.kept`);
+  const second = await openSqlite(path);
+  for (const id of ids) await second.plants.compareAndSwap({ from: plantOf(id, "Acer", "red"), to: plantOf(id, "Acer", "blue") });
+  await second.close();
+  copyFileSync(`${path}.kept`, `${path}.search`);
+  const third = await openSqlite(path);
+  const count = async (tag: string) => (await third.plants.count({ words: [], tag })).plants;
+  expect([await count("red"), await count("blue")]).toEqual([0, 3]);
+  await third.close();
+});
+
 const opened: { writer: Writer; index: Indexer }[] = [];
 afterAll(() => {
   for (const { writer, index } of opened) {

@@ -126,7 +126,7 @@ export class Writer {
       if (this.#isMarked) this.#mark(UNMARKED);
       this.#db.exec("PRAGMA busy_timeout = 0");
       // Of what was deleted, a stopped store keeps neither name nor tag.
-      if (indexed > 0) this.#transaction(() => this.#sql.changes.forgetBefore(indexed));
+      if (indexed > 0) this.#transaction(() => this.#sql.changes.forgetAll(indexed));
       this.#db.exec("PRAGMA journal_mode = DELETE");
     } catch (thrown) {
       // The last process that has it open does this, or the next start. A full disk loses nothing that was stored.

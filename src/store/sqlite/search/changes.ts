@@ -51,8 +51,11 @@ export function prepareChanges(db: DatabaseSync) {
       // If this commit fails, the next deletion covers these rows too.
       forgotten = indexed;
     },
-    /** Of what the index holds, forgets what was there before: even if a commit failed that did it already. */
-    forgetBefore: (indexed: number): void => void forgetBefore.run(indexed),
+    /** The same at a stop, even if a commit failed that did it already. An older copy of the index finds its mark no more then. */
+    forgetAll(indexed: number): void {
+      forget.run(indexed);
+      forgetBefore.run(indexed);
+    },
   };
 }
 

@@ -97,7 +97,7 @@ function remember<Value>(cache: Map<string, Value>, key: string, value: Value, e
 
 /** The token of a tag. Null is no tag. */
 export function tokenOfTag(tag: string | null): string {
-  return tag === null ? NO_TAG : TAG + hash("sha256", tag, "hex").slice(0, 16);
+  return tag === null ? NO_TAG : TAG + hash("sha256", tag, "hex").slice(0, 24);
 }
 
 /** What tokens of places in the list of all plants begin with. */
