@@ -1,6 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
 import { PLANT_ID_MAX } from "../../../domain/plant.ts";
-import { mostFrequent } from "../../tags.ts";
 import type { TagCount } from "../../tags.ts";
 import { prepareBigInts } from "../engine/requirements.ts";
 import { TAG } from "./plant-tokens.ts";
@@ -10,12 +9,16 @@ export type TagCursor = Readonly<{ token: string; id?: bigint }>;
 
 export const FIRST_TAG: TagCursor = { token: TAG };
 
-/** The most frequent of some tags. The last one may continue in the next step; `next` says where that starts. */
+/** Some tags. A count may continue that of the same tag before it, and in the next step; `next` says where that starts. */
 export type TagStep = Readonly<{ counts: readonly TagCount[]; next: TagCursor | undefined }>;
 
-/** Plants counted in one step, and characters of tags that end it sooner. */
-const STEP_COUNTED = 20_000;
+/** How long a step takes, in milliseconds, and the characters of tags that end it sooner. */
+const STEP_MS = 5;
 const STEP_TAGS_CHARACTERS = 2 ** 20;
+
+/** Plants that are grouped by their tags at once, and those of one tag that are counted at once, which costs a fifth. */
+const GROUPED = 500;
+const COUNTED = 100_000;
 
 type Group = Readonly<{ token: string; tag: string; plants: bigint; last: bigint }>;
 
@@ -26,44 +29,58 @@ export function createTagCounter(db: DatabaseSync): (cursor: TagCursor) => TagSt
     db,
     `SELECT token, tag, plants, last
        FROM (SELECT term AS token, count(*) AS plants, max(doc) AS last
-               FROM (SELECT term, doc FROM tag_tokens WHERE term > ? AND term < '${TAG}~' LIMIT ${STEP_COUNTED}) GROUP BY term)
+               FROM (SELECT term, doc FROM tag_tokens WHERE term >= ? AND term < '${TAG}~' LIMIT ${GROUPED}) GROUP BY term)
        JOIN words ON words.word = token ORDER BY token`,
   );
-  // Most plants of a large catalogue are counted here. To skip them costs a fraction of grouping them.
-  const further = prepareBigInts(
+  // Most plants of a large catalogue are counted here.
+  const within = prepareBigInts(
     db,
-    `SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid >= ? ORDER BY rowid LIMIT 1 OFFSET ${STEP_COUNTED}`,
+    `SELECT count(*) AS plants, max(id) AS last
+       FROM (SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid >= ? ORDER BY rowid LIMIT ${COUNTED})`,
   );
-  const rest = prepareBigInts(db, "SELECT count(*) AS plants FROM names WHERE names MATCH ? AND rowid >= ?");
   const tagOf = db.prepare("SELECT tag FROM words WHERE word = ?");
 
   function countWithin(token: string, from: bigint): TagStep {
     const tag = tagOf.get(token)?.["tag"] as string | undefined;
     // All of its plants are gone since.
     if (tag === undefined) return { counts: [], next: { token } };
-    const next = further.get(`"${token}"`, from) as { id: bigint } | undefined;
-    if (next) return { counts: [{ tag, plants: STEP_COUNTED }], next: { token, id: next.id } };
-    const { plants } = rest.get(`"${token}"`, from) as { plants: bigint };
-    return { counts: plants > 0n ? [{ tag, plants: Number(plants) }] : [], next: { token } };
+    const { plants, last } = within.get(`"${token}"`, from) as { plants: bigint; last: bigint | null };
+    const counts = plants > 0n ? [{ tag, plants: Number(plants) }] : [];
+    return { counts, next: plants < COUNTED ? { token } : cursorAfter({ token, last: last! }) };
   }
 
-  return ({ token, id }) => {
-    if (id !== undefined) return countWithin(token, id);
+  function countNext(token: string): TagStep {
     const rows: Group[] = [];
     let characters = 0;
-    for (const row of groups.iterate(token) as Iterable<Group>) {
+    // FTS5 would read all plants of the token itself, to begin behind it.
+    for (const row of groups.iterate(`${token}0`) as Iterable<Group>) {
       rows.push(row);
       characters += row.tag.length;
       if (characters > STEP_TAGS_CHARACTERS) break;
     }
-    const last = rows.pop();
-    if (!last) return { counts: [], next: undefined };
-    // Only the last tag continues in the next step; of the others the most frequent are enough.
-    return { counts: [...mostFrequent(rows.map(toTagCount)), toTagCount(last)], next: cursorAfter(last) };
+    const last = rows.at(-1);
+    return { counts: rows.map(toTagCount), next: last && cursorAfter(last) };
+  }
+
+  return (cursor) => {
+    const end = performance.now() + STEP_MS;
+    const counts: TagCount[] = [];
+    let characters = 0;
+    let next: TagCursor | undefined = cursor;
+    while (next && performance.now() < end && characters < STEP_TAGS_CHARACTERS) {
+      const { token, id }: TagCursor = next;
+      const step: TagStep = id === undefined ? countNext(token) : countWithin(token, id);
+      for (const count of step.counts) {
+        counts.push(count);
+        characters += count.tag.length;
+      }
+      next = step.next;
+    }
+    return { counts, next };
   };
 }
 
-function cursorAfter({ token, last }: Group): TagCursor {
+function cursorAfter({ token, last }: Pick<Group, "token" | "last">): TagCursor {
   return last === PLANT_ID_MAX ? { token } : { token, id: last + 1n };
 }
 
