@@ -32,7 +32,7 @@ function openTurns(limits: Partial<typeof LIMITS> = {}) {
 }
 
 describe("turns", () => {
-  it("are for lists that only the index of names can make: of words, and of plants without a tag", async () => {
+  it("are for lists that only the search index can make: of words, of a tag, and of plants without one", async () => {
     const plants = {
       list: async () => ({ plants: [], isLast: true }),
       takesTurns: (kind: string) => kind === "search",
@@ -54,6 +54,7 @@ describe("turns", () => {
     expect(turns).toEqual([
       { words: ["aloe"], tag: undefined },
       { words: [], tag: null },
+      { words: [], tag: "x" },
     ]);
   });
 
