@@ -23,41 +23,17 @@ const STEP_PLANTS = 1000;
 export function preparePlantReads(db: DatabaseSync) {
   const begin = db.prepare("BEGIN");
   const commit = db.prepare("COMMIT");
-  const plant = readPlants("WHERE id = ?");
+  const plant = readPlants(db, "WHERE id = ?");
   const plants = {
-    ascending: readPlants("WHERE id >= ? ORDER BY id LIMIT ?"),
-    descending: readPlants("WHERE id <= ? ORDER BY id DESC LIMIT ?"),
+    ascending: readPlants(db, "WHERE id >= ? ORDER BY id LIMIT ?"),
+    descending: readPlants(db, "WHERE id <= ? ORDER BY id DESC LIMIT ?"),
   };
-  const plantsOfTag = {
-    ascending: readPlants("WHERE id >= ? AND id <= ? AND tag = ? ORDER BY id LIMIT ?"),
-    descending: readPlants("WHERE id <= ? AND id >= ? AND tag = ? ORDER BY id DESC LIMIT ?"),
-  };
-  const lastOfStep = {
-    ascending: prepareBigInts(db, `SELECT id FROM plants WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ${STEP_PLANTS - 1}`),
-    descending: prepareBigInts(db, `SELECT id FROM plants WHERE id <= ? ORDER BY id DESC LIMIT 1 OFFSET ${STEP_PLANTS - 1}`),
-  };
+  const listOfTag = prepareTagScan(db);
   const total = db.prepare(`SELECT ${TOTAL} AS plants`);
-  function readPlants(condition: string): StatementSync {
-    return prepareBigInts(db, `SELECT id, name, tag FROM plants ${condition}`);
-  }
 
   function findPlant(id: PlantId): NewPlant | undefined {
     const row = plant.get(id) as PlantRow | undefined;
     return row && toPlant(row);
-  }
-
-  /** No index has the tags of this very moment, so it looks at so many plants in turn. */
-  function listOfTag(tag: string, { limit, bytesMax, ...start }: ListQuery): SnapshotPage {
-    const page = openPage({ limit, bytesMax });
-    const from = idBehind(start);
-    if (from === undefined) return page.close();
-    const [direction, end] = start.descending ? (["descending", PLANT_ID_MIN] as const) : (["ascending", PLANT_ID_MAX] as const);
-    const last = lastOfStep[direction].get(from)?.["id"] as bigint | undefined;
-    const rows = plantsOfTag[direction].iterate(from, last ?? end, tag, limit + 1);
-    for (const row of rows as Iterable<PlantRow>) if (!page.add(toPlant(row))) return page.close();
-    if (last === undefined) return page.close();
-    page.cut();
-    return { ...page.close(), reached: asPlantId(last) };
   }
 
   return {
@@ -82,6 +58,34 @@ export function preparePlantReads(db: DatabaseSync) {
       for (const row of rows as Iterable<PlantRow>) if (!page.add(toPlant(row))) break;
       return page.close();
     },
+  };
+}
+
+function readPlants(db: DatabaseSync, condition: string): StatementSync {
+  return prepareBigInts(db, `SELECT id, name, tag FROM plants ${condition}`);
+}
+
+/** Lists plants of a tag. No index has the tags of this very moment, so it looks at so many plants in turn. */
+function prepareTagScan(db: DatabaseSync): (tag: string, query: ListQuery) => SnapshotPage {
+  const plantsOfTag = {
+    ascending: readPlants(db, "WHERE id >= ? AND id <= ? AND tag = ? ORDER BY id LIMIT ?"),
+    descending: readPlants(db, "WHERE id <= ? AND id >= ? AND tag = ? ORDER BY id DESC LIMIT ?"),
+  };
+  const lastOfStep = {
+    ascending: prepareBigInts(db, `SELECT id FROM plants WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ${STEP_PLANTS - 1}`),
+    descending: prepareBigInts(db, `SELECT id FROM plants WHERE id <= ? ORDER BY id DESC LIMIT 1 OFFSET ${STEP_PLANTS - 1}`),
+  };
+  return (tag, { limit, bytesMax, ...start }) => {
+    const page = openPage({ limit, bytesMax });
+    const from = idBehind(start);
+    if (from === undefined) return page.close();
+    const [direction, end] = start.descending ? (["descending", PLANT_ID_MIN] as const) : (["ascending", PLANT_ID_MAX] as const);
+    const last = lastOfStep[direction].get(from)?.["id"] as bigint | undefined;
+    const rows = plantsOfTag[direction].iterate(from, last ?? end, tag, limit + 1);
+    for (const row of rows as Iterable<PlantRow>) if (!page.add(toPlant(row))) return page.close();
+    if (last === undefined) return page.close();
+    page.cut();
+    return { ...page.close(), reached: asPlantId(last) };
   };
 }
 
@@ -141,15 +145,14 @@ export function preparePlantWrites(db: DatabaseSync) {
     /** Adds the change to `changed`. False when the plant is no longer equal to `from`: then nothing changes. */
     compareAndSwap({ from, to }: Swap, changed: Change[]): boolean {
       if (!from) {
-        if (!to || insert.run(to.id, to.name, to.tag ?? null, added).changes === 0) return false;
-        changed.push({ id: to.id });
-        return true;
+        const isNew = to !== undefined && insert.run(to.id, to.name, to.tag ?? null, added).changes === 1;
+        if (isNew) changed.push({ id: to.id });
+        return isNew;
       }
       const before = storedSame.get(from.id, from.name, from.tag ?? null) as IndexedRow | undefined;
       if (!before) return false;
       changed.push({ id: from.id, before });
-      if (to) replace.run(to.name, to.tag ?? null, to.id);
-      else remove.run(from.id);
+      void (to ? replace.run(to.name, to.tag ?? null, to.id) : remove.run(from.id));
       return true;
     },
   };

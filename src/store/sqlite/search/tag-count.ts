@@ -1,4 +1,4 @@
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { PLANT_ID_MAX } from "../../../domain/plant.ts";
 import type { TagCount } from "../../tags.ts";
 import { prepareBigInts } from "../engine/requirements.ts";
@@ -49,19 +49,6 @@ export function createTagCounter(db: DatabaseSync): (cursor: TagCursor) => TagSt
     return { counts, next: plants < COUNTED ? { token } : cursorAfter({ token, last: last! }) };
   }
 
-  function countNext(token: string): TagStep {
-    const rows: Group[] = [];
-    let characters = 0;
-    // FTS5 would read all plants of the token itself, to begin behind it.
-    for (const row of groups.iterate(`${token}0`) as Iterable<Group>) {
-      rows.push(row);
-      characters += row.tag.length;
-      if (characters > STEP_TAGS_CHARACTERS) break;
-    }
-    const last = rows.at(-1);
-    return { counts: rows.map(toTagCount), next: last && cursorAfter(last) };
-  }
-
   return (cursor) => {
     const end = performance.now() + STEP_MS;
     const counts: TagCount[] = [];
@@ -69,7 +56,7 @@ export function createTagCounter(db: DatabaseSync): (cursor: TagCursor) => TagSt
     let next: TagCursor | undefined = cursor;
     while (next && performance.now() < end && characters < STEP_TAGS_CHARACTERS) {
       const { token, id }: TagCursor = next;
-      const step: TagStep = id === undefined ? countNext(token) : countWithin(token, id);
+      const step: TagStep = id === undefined ? countNext(groups, token) : countWithin(token, id);
       for (const count of step.counts) {
         counts.push(count);
         characters += count.tag.length;
@@ -78,6 +65,20 @@ export function createTagCounter(db: DatabaseSync): (cursor: TagCursor) => TagSt
     }
     return { counts, next };
   };
+}
+
+/** Counts the tags behind a token, as many as are grouped at once. */
+function countNext(groups: StatementSync, token: string): TagStep {
+  const rows: Group[] = [];
+  let characters = 0;
+  // FTS5 would read all plants of the token itself, to begin behind it.
+  for (const row of groups.iterate(`${token}0`) as Iterable<Group>) {
+    rows.push(row);
+    characters += row.tag.length;
+    if (characters > STEP_TAGS_CHARACTERS) break;
+  }
+  const last = rows.at(-1);
+  return { counts: rows.map(toTagCount), next: last && cursorAfter(last) };
 }
 
 function cursorAfter({ token, last }: Pick<Group, "token" | "last">): TagCursor {

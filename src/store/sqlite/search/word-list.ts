@@ -35,9 +35,7 @@ export function createWordList(db: DatabaseSync) {
     add(words: readonly string[]): void {
       due += LOOKS_A_WORD * Number(insert.run(JSON.stringify(words)).changes);
     },
-    addTag(token: string, tag: string): void {
-      due += LOOKS_A_WORD * Number(insertTag.run(token, tag).changes);
-    },
+    addTag: (token: string, tag: string) => void (due += LOOKS_A_WORD * Number(insertTag.run(token, tag).changes)),
     /** Plants were removed, or replaced: some of their words, at most so many of each, may be in no name any more. */
     removed(plants: number, wordsMax: number): void {
       allowed += LOOKS_A_WORD * wordsMax * plants;
