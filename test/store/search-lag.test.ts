@@ -62,7 +62,7 @@ it("a plant that is renamed while a list by name is read stays in the list, in i
 });
 
 /** A follower whose steps are what the test says. */
-function openFollower(step: () => unknown, now: () => number, priority = new ThreadPriority(undefined)) {
+function openFollower(step: () => unknown, now: () => number, priority: Pick<ThreadPriority, "set"> = new ThreadPriority(undefined)) {
   const thread = { call: step } as unknown as Thread<Indexer>;
   return new Follower({ thread, priority, log, onFatal: () => {}, now });
 }
@@ -126,7 +126,7 @@ describe("the search thread", () => {
   it("goes last, but not while a read or an import waits, nor when the index is a second behind", async () => {
     let time = 0;
     let isLast: boolean | undefined;
-    const priority = { set: (isLow: boolean) => (isLast = isLow) } as unknown as ThreadPriority;
+    const priority = { set: (isLow: boolean) => void (isLast = isLow) };
     const progress = { held: NOTHING_INDEXED, indexed: NOTHING_INDEXED };
     const second = Promise.withResolvers<IndexProgress>();
     let steps = 0;

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, describe, expect, it } from "bun:test";
@@ -145,6 +146,20 @@ for (const how of ["create", "import"] as const)
     // With the newest that it holds, whose mark says that it is of this store.
     expect(kept()).toEqual([3, 4, 5]);
   });
+
+it("an index that cannot follow at a stop lets go of the database, which is one file then", () => {
+  const path = join(temporaryFolder(), "plants.db");
+  const writer = new Writer(path);
+  writer.commit(columnsOf(["Acer"]), [], [], NOTHING_INDEXED);
+  const failing = Object.assign(new Indexer(path), {
+    step: (): never => {
+      throw new Error("The disk is full.");
+    },
+  });
+  expect(() => failing.close()).toThrow("The disk is full.");
+  writer.close();
+  expect(existsSync(`${path}-wal`)).toBe(false);
+});
 
 describe("a step of the index", () => {
   it("leaves nothing behind when it fails: the same name is found by its beginning once it is indexed", () => {

@@ -8,7 +8,7 @@ import type { Built, Indexer } from "./indexer.ts";
 
 export type FollowerOptions = Readonly<{
   thread: Thread<Indexer>;
-  priority: ThreadPriority;
+  priority: Pick<ThreadPriority, "set">;
   log: Log;
   /** A sync failed: end the process at once. */
   onFatal: (reason: Error) => void;

@@ -142,11 +142,15 @@ export class Indexer {
   /** Follows what was committed, but only for so long. Returns what the index holds durably. */
   close(): number {
     const end = performance.now() + CLOSE_MS_MAX;
-    while (performance.now() < end && this.step().did === "indexed");
-    const { indexed } = this.#index.state();
-    const isDurable = this.#index.close();
-    this.#plants.close();
-    return isDurable ? indexed : this.#synced;
+    try {
+      while (performance.now() < end && this.step().did === "indexed");
+      const { indexed } = this.#index.state();
+      return this.#index.syncAll() ? indexed : this.#synced;
+    } finally {
+      // A connection that stays open would keep the writer from leaving one file.
+      this.#index.close();
+      this.#plants.close();
+    }
   }
 
   #total(): number {

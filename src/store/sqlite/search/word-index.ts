@@ -181,15 +181,13 @@ export class WordIndex {
     if (indexed !== undefined) this.#sql.saveIndexed.run(indexed, mark);
   }
 
-  /** False if not all of it could be brought to the disk. */
-  close(): boolean {
-    try {
-      return this.#db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()?.["busy"] === 0;
-    } catch {
-      return false;
-    } finally {
-      this.#db.close();
-    }
+  /** Brings all of it to the disk. False if a reader keeps it from that. */
+  syncAll(): boolean {
+    return this.#db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()?.["busy"] === 0;
+  }
+
+  close(): void {
+    this.#db.close();
   }
 
   #note({ id, name, tag, added }: PlantRow, entries: Entry[]): number {
