@@ -112,7 +112,7 @@ describe("the page", () => {
     const bar = page.getByRole("region", { name: "Selected plants" });
     expect(await bar.getByRole("button").allInnerTexts()).toEqual(["Save CSV", "Save NDJSON", "Save for a spreadsheet", ""]);
     const headings = await page.getByRole("table", { name: "Plants" }).getByRole("columnheader").allInnerTexts();
-    expect(headings).toEqual(["Selected", "Id Newest", "Name", "Tag"]);
+    expect(headings).toEqual(["Selected", "Id", "Name", "Tag"]);
     await rows.first().click();
     await dialog.getByText(name).waitFor();
     expect(await field("Name").count()).toBe(0);

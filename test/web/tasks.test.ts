@@ -85,7 +85,7 @@ const TASKS: Readonly<Record<string, Task>> = {
     elsewhere: [2, 1],
   },
   "sort by name, from A to Z": {
-    acts: "reach Name > press Enter",
+    acts: "reach Sort > press ArrowDown",
     async leadsTo({ rows, address }) {
       const first = PLANTS.map(({ name }) => name).toSorted()[0]!;
       await rows.first().getByText(first, { exact: true }).waitFor();

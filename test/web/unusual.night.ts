@@ -174,13 +174,9 @@ it("paper gets all rows that are loaded, without buttons", async () => {
   expect(await page.evaluate<number>("window.printed")).toBe(400);
   await until("it is so on the page", () => page.evaluate<boolean>("document.querySelectorAll('tbody tr').length < 80"));
   await page.emulateMedia({ media: "print" });
-  // Headings and tags look like text.
-  expect(await page.getByRole("button").filter({ visible: true }).allInnerTexts()).toEqual([
-    "Id",
-    "Newest",
-    "Name",
-    ...Array.from({ length: await rows.count() }, () => "tree"),
-  ]);
+  // Tags look like text.
+  const printed = Array.from({ length: await rows.count() }, () => "tree");
+  expect(await page.getByRole("button").filter({ visible: true }).allInnerTexts()).toEqual(printed);
   expect(await page.getByRole("searchbox").isVisible()).toBe(false);
 });
 

@@ -7,10 +7,9 @@ import type { Catalogue } from "./catalogue.ts";
 import { ROWS_MAX } from "./listing.ts";
 import { PlantRow } from "./plant-row.tsx";
 import type { RowAction } from "./plant-row.tsx";
-
 import { useScroll } from "./scroll.ts";
 import { SELECTION } from "./tick-bar.tsx";
-import { SortHeadings } from "./sort-headings.tsx";
+import { sortOf } from "./sort-menu.tsx";
 import { usePrinting, useRange, useRowPx } from "./visible-rows.ts";
 import type { Range } from "./visible-rows.ts";
 import type { Ticked } from "./ticks.ts";
@@ -66,7 +65,12 @@ export function PlantTable({ catalogue }: Readonly<{ catalogue: Catalogue }>) {
             <span class="unseen">Selected</span>
             <TickLoaded plants={plants} ticked={ticked} onTick={() => ticks.toggleLoaded()} />
           </th>
-          <SortHeadings sort={listed.view.sort} onSort={(sort) => views.show({ ...views.state.get(), sort }, "push")} />
+          <th role="columnheader" scope="col" aria-sort={sortOf("id", listed.view.sort)}>
+            Id
+          </th>
+          <th role="columnheader" scope="col" aria-sort={sortOf("name", listed.view.sort)}>
+            Name
+          </th>
           <th role="columnheader" scope="col">
             Tag
           </th>

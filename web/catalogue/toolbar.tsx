@@ -14,12 +14,13 @@ import type { Catalogue } from "./catalogue.ts";
 import { ROWS_AT_ONCE_MAX, ROWS_MAX } from "./listing.ts";
 import type { Listed } from "./listing.ts";
 import { SearchBox } from "./search-box.tsx";
+import { SortMenu } from "./sort-menu.tsx";
 import type { Total } from "./tag-counts.ts";
 
 export function Toolbar({ catalogue }: Readonly<{ catalogue: Catalogue }>) {
   const { access, context } = catalogue;
   const { views, opening } = context;
-  const { tag, q } = useValue(views.state);
+  const { tag, q, sort } = useValue(views.state);
   const listed = useValue(catalogue.listing.state);
   const { shown, spoken } = useWords(listed, useValue(catalogue.tagCounts.total));
   const id = parseId(q);
@@ -56,6 +57,7 @@ export function Toolbar({ catalogue }: Readonly<{ catalogue: Catalogue }>) {
         )}
         <p ref={exactText(shown)} />
         <IconButton icon="refresh" label="Refresh" title="Refresh" onClick={refresh} />
+        <SortMenu sort={sort} onSort={(next) => views.show({ ...views.state.get(), sort: next }, "push")} />
         <p class="unseen" role="status">
           {spoken}
         </p>
