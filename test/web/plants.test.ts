@@ -59,17 +59,20 @@ describe("a plant", () => {
     expect(await place.stored()).toHaveLength(1);
   });
 
-  it("is in view after it was added far behind what is loaded, and Back leads to the view before", async () => {
-    const plants = rowsOf(2_000, (id) => ["shrub", "herb", ""][id % 3]!);
-    const { page, rows, steps } = await place.open(plants, { path: "/?tag=shrub" });
-    await steps("click Add plant > enter Name = Acer > enter Tag = tree > click Save");
+  it("is in sight after it was added, in the order that was chosen, or named above a list that it is not in", async () => {
+    const plants = rowsOf(400, (id) => ["shrub", "herb", ""][id % 3]!);
+    const { page, field, steps } = await place.open(plants, { path: "/?sort=name" });
+    await steps("click Add plant > enter Name = Plant 22 and a half > enter Tag = tree > click Save");
     const row = page.locator("tr[data-new]");
     await row.waitFor();
-    expect(await row.locator("td.plant-row-name").innerText()).toBe("Acer");
-    expect(await rows.filter({ has: page.getByText("tree", { exact: true }) }).count()).toBe(1);
+    expect(await row.locator("td.plant-row-name").innerText()).toBe("Plant 22 and a half");
     await page.waitForFunction(`(() => { const { left, top, bottom } = document.querySelector("tr[data-new]").getBoundingClientRect();
       return top > 100 && bottom < innerHeight && document.elementFromPoint(left + 9, top + 9).closest("tr[data-new]") !== null; })()`);
-    await steps("at /?sort=newest > back > at /?tag=shrub");
+    await steps("at /?sort=name > filter shrub > click Add plant > enter Name = Acer > click Save");
+    await steps("click Added: Acer > holds Name = Acer > press Escape > leaves > at /?tag=shrub&sort=name");
+    expect(await field("Sort").inputValue()).toBe("name");
+    await steps("filter shrub > reads 402 plants.");
+    expect(await page.getByText("Added: Acer").count()).toBe(0);
   });
 
   it("is changed, and keeps the other field exactly", async () => {

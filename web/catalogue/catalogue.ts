@@ -32,8 +32,8 @@ export class Catalogue {
   readonly tagging: Tagging;
   readonly ticks: Ticks;
   readonly renaming: Renaming;
-  /** The plant that was added here last: the table brings it into view. */
-  readonly revealed = new State<bigint | undefined>(undefined);
+  /** The plant that was added in this view last: the table brings it into sight, or the toolbar names it. */
+  readonly added = new State<Plant | undefined>(undefined);
   /** A token that was just made: it is shown until people say that they have it. */
   readonly newSecret = new State<string | undefined>(undefined);
   readonly context: AppContext;
@@ -56,6 +56,7 @@ export class Catalogue {
     this.renaming = new Renaming({ client, bulkChanges, notices, storage: tabStorage() });
     this.tagging = new Tagging({ bulkChanges, notices });
     this.deletions = new Deletions({ bulkChanges, listing, notices });
+    views.state.watch(() => this.added.set(undefined));
     session.state.watch(() => {
       if (!isGone(session.state.get())) return;
       signOut.abort(new SignedOutError());
@@ -75,14 +76,6 @@ export class Catalogue {
     this.ticks.note([{ before, after }]);
     this.listing.note(before, after);
     this.tagCounts.note(before, after);
-  }
-
-  /** Brings a plant that was just added into view, in another view if this one does not show it. */
-  reveal(plant: Plant): void {
-    if (!this.access.read) return;
-    const isHere = this.listing.state.get().plants.some(({ id }) => id === plant.id);
-    if (!isHere) this.context.views.show({ q: "", tag: undefined, sort: "newest" }, "replace");
-    this.revealed.set(plant.id);
   }
 
   /** Loads all that is shown from its beginning. */
@@ -114,6 +107,9 @@ export class Catalogue {
 
   /** What waits is of plants as they are then. */
   #noteWaiting(changes: readonly NotedChange[]): void {
+    const added = this.added.get();
+    const change = added && changes.findLast(({ before }) => before?.id === added.id);
+    if (change) this.added.set(change.after);
     this.deletions.note(changes);
     this.tagging.note(changes);
   }

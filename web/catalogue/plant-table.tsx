@@ -33,7 +33,7 @@ export function PlantTable({ catalogue }: Readonly<{ catalogue: Catalogue }>) {
   const mayChange = catalogue.access.write;
   const listed = useValue(listing.state);
   const { plants, phase } = listed;
-  const revealed = useValue(catalogue.revealed);
+  const revealed = useValue(catalogue.added)?.id;
   const ticked = useValue(ticks.state);
   const body = useRef<HTMLTableSectionElement>(null);
   const rowPx = useRowPx();

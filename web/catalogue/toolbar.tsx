@@ -3,7 +3,7 @@ import type { PlantCount } from "../../src/client/client.ts";
 import { tokenize } from "../../src/domain/terms.ts";
 import { quote } from "../notices.ts";
 import { parseId } from "../plants/draft.ts";
-import { countText, tagLabel } from "../plants/label.ts";
+import { countText, nameLabel, tagLabel } from "../plants/label.ts";
 import { IconButton } from "../ui/button.tsx";
 import { useValue } from "../state.ts";
 import { exactText } from "../ui/exact-text.ts";
@@ -20,18 +20,7 @@ import type { Total } from "./tag-counts.ts";
 export function Toolbar({ catalogue }: Readonly<{ catalogue: Catalogue }>) {
   const { access, context } = catalogue;
   const { views, opening } = context;
-  const { tag, q, sort } = useValue(views.state);
-  const listed = useValue(catalogue.listing.state);
-  const { shown, spoken } = useWords(listed, useValue(catalogue.tagCounts.total));
-  const id = parseId(q);
   const edit = (plant: bigint) => opening.open({ kind: "edit", id: plant });
-  function removeTag(): void {
-    focusHome();
-    views.show({ ...views.state.get(), tag: undefined }, "push");
-  }
-  function refresh(): void {
-    void (listed.plants.length > ROWS_AT_ONCE_MAX ? catalogue.reload() : catalogue.refresh());
-  }
   return (
     <div class="toolbar">
       <SearchBox views={views} onOpen={edit} />
@@ -44,25 +33,67 @@ export function Toolbar({ catalogue }: Readonly<{ catalogue: Catalogue }>) {
         </button>
       ) : null}
       <div class="toolbar-found">
-        {tag === undefined ? null : (
-          <button class="chip chosen" type="button" aria-label={`Remove the filter ${tagLabel(tag)}`} onClick={removeTag}>
-            <span dir="auto">{tagLabel(tag)}</span>
-            <Icon name="close" />
-          </button>
-        )}
-        {id === undefined ? null : (
-          <button class="chip" type="button" onClick={() => edit(id)}>
-            <span>Plant with the id {String(id)}</span>
-          </button>
-        )}
-        <p ref={exactText(shown)} />
-        <IconButton icon="refresh" label="Refresh" title="Refresh" onClick={refresh} />
-        <SortMenu sort={sort} onSort={(next) => views.show({ ...views.state.get(), sort: next }, "push")} />
-        <p class="unseen" role="status">
-          {spoken}
-        </p>
+        <Chips catalogue={catalogue} onOpen={edit} />
+        <Found catalogue={catalogue} />
       </div>
     </div>
+  );
+}
+
+type ChipsProps = Readonly<{ catalogue: Catalogue; onOpen: (id: bigint) => void }>;
+
+/** The tag that is shown, and plants of which the list may have no row. */
+function Chips({ catalogue, onOpen }: ChipsProps) {
+  const { views } = catalogue.context;
+  const { tag, q } = useValue(views.state);
+  const { plants } = useValue(catalogue.listing.state);
+  const added = useValue(catalogue.added);
+  const isAway = added !== undefined && !plants.some((plant) => plant.id === added.id);
+  const id = parseId(q);
+  function removeTag(): void {
+    focusHome();
+    views.show({ ...views.state.get(), tag: undefined }, "push");
+  }
+  return (
+    <>
+      {tag === undefined ? null : (
+        <button class="chip chosen" type="button" aria-label={`Remove the filter ${tagLabel(tag)}`} onClick={removeTag}>
+          <span dir="auto">{tagLabel(tag)}</span>
+          <Icon name="close" />
+        </button>
+      )}
+      {id === undefined ? null : <PlantChip text={`Plant with the id ${id}`} onClick={() => onOpen(id)} />}
+      {isAway ? <PlantChip text={`Added: ${nameLabel(added.name)}`} onClick={() => onOpen(added.id)} /> : null}
+    </>
+  );
+}
+
+function PlantChip({ text, onClick }: Readonly<{ text: string; onClick: () => void }>) {
+  return (
+    <button class="chip" type="button" onClick={onClick}>
+      <span>{text}</span>
+    </button>
+  );
+}
+
+/** How many plants there are, and in which order. */
+function Found({ catalogue }: Readonly<{ catalogue: Catalogue }>) {
+  const { views } = catalogue.context;
+  const { sort } = useValue(views.state);
+  const listed = useValue(catalogue.listing.state);
+  const { shown, spoken } = useWords(listed, useValue(catalogue.tagCounts.total));
+  function refresh(): void {
+    void (listed.plants.length > ROWS_AT_ONCE_MAX ? catalogue.reload() : catalogue.refresh());
+  }
+  return (
+    <>
+      <p ref={exactText(shown)} />
+      <IconButton icon="refresh" label="Refresh" title="Refresh" onClick={refresh} />
+      <SortMenu sort={sort} onSort={(next) => views.show({ ...views.state.get(), sort: next }, "push")} />
+      <p class="unseen" role="status">
+        {spoken}
+      </p>
+    </>
   );
 }
 

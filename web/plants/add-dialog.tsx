@@ -137,7 +137,7 @@ function useAdding(catalogue: Catalogue) {
       typed.forget();
       catalogue.note(undefined, plant);
       // Who has gone on meanwhile stays where they are.
-      if (isShown()) catalogue.reveal(plant);
+      if (isShown()) catalogue.added.set(plant);
       saved = plant;
     });
     return saved;

@@ -66,8 +66,7 @@ type Catalogue = Readonly<{
   tagging: Readonly<{ setTag: (plants: readonly Plant[], tag: string | undefined) => Promise<void> }>;
   renaming: Readonly<{ rename: (tag: string, to: string | undefined, plants: number | undefined) => Promise<boolean>; offer: () => void }>;
   note: Note;
-  reveal: (plant: Plant) => void;
-  revealed: State<bigint | undefined>;
+  added: State<Plant | undefined>;
   reload: () => Promise<void>;
   refresh: () => Promise<void>;
 }>;
