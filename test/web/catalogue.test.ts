@@ -17,7 +17,7 @@ const FEW = [
 const ALL = ["Acer palmatum", "Monstera deliciosa", "Ginkgo biloba", "Monstera adansonii", "Mentha spicata"];
 
 describe("the catalogue", () => {
-  it("opens a shared link, shows ids with every digit, and the plants of each tag, the largest first, as a filter, in a search too", async () => {
+  it("opens a shared link, shows ids with every digit, and the plants of each tag, from A to Z, as a filter, in a search too", async () => {
     const { page, rows, sees, button, steps } = await place.open([...FEW, `${BASE + 5n},Monstera obliqua,`], {
       path: "/?untagged=true",
     });

@@ -233,12 +233,20 @@ it("a file that cannot be read in the end does not take away the preview of the 
   await steps("click Import 1 plant > reads 1 plant added.");
 });
 
-it("a thousand tags are not said to be all that there are", async () => {
-  const { page, click, steps } = await place.open(rowsOf(999, (id) => `Bed ${id}`));
+it("a thousand tags are not said to be all that there are, the most frequent come first from A to Z, and a filter finds any", async () => {
+  const { page, click, enter, sees, steps } = await place.open(rowsOf(999, (id) => `Bed ${id}`));
   await click("Show all 999");
   await place.plant(["1000,Plant,Bed 1000", "1001,Plant,Bed 1001"]);
   await steps("reload > reads 1,001 plants. > click Show the first 1,000");
   expect(await page.locator(".tag-bars li").count()).toBe(1001);
+  await enter({ "Filter tags": "BED 77" });
+  const bars = page.locator(".tag-bars-label");
+  expect(await bars.allInnerTexts()).toEqual(["Bed 77", ...Array.from({ length: 10 }, (_, at) => `Bed 77${at}`)]);
+  await steps("filter Bed 770 > reads 1 plant found. > enter Filter tags = no bed > reads No tags match.");
+  await steps("filter Remove the filter Bed 770 > enter Filter tags = ");
+  for (const id of [998, 999]) await place.put(id, { name: `Plant ${id}`, tag: "Bed 5" });
+  await steps("reload > reads 1,001 plants. > filter Bed 5");
+  await sees(["Plant 5", "Plant 998", "Plant 999"]);
 });
 
 it("tokens that are valid come first of 1,800, by the service's clock though the device's is three days ahead", async () => {

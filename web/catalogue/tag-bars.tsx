@@ -3,6 +3,7 @@ import type { TagCount } from "../../src/client/client.ts";
 import { countText, tagLabel, WITHOUT_TAG } from "../plants/label.ts";
 import { useValue } from "../state.ts";
 import { Button } from "../ui/button.tsx";
+import { AS_TYPED } from "../ui/form.tsx";
 import type { Catalogue } from "./catalogue.ts";
 
 type TagBarsProps = Readonly<{ catalogue: Catalogue; onRename: (tag: string) => void }>;
@@ -12,12 +13,12 @@ const BARS_SHOWN = 12;
 /** The service lists no more, so there may be others. */
 const LISTED_MAX = 1000;
 
+const TAGS = new Intl.Collator("en", { numeric: true });
+
 /** Plants per tag, as bars; a click shows only those. */
 export function TagBars({ catalogue, onRename }: TagBarsProps) {
-  const { views } = catalogue.context;
-  const view = useValue(views.state);
+  const { tag: chosen } = useValue(catalogue.context.views.state);
   const counts = useValue(catalogue.tagCounts.found);
-  const [isWhole, setWhole] = useState(false);
   const [isOpen, setOpen] = useState(false);
   if (counts === undefined) {
     return (
@@ -27,38 +28,71 @@ export function TagBars({ catalogue, onRename }: TagBarsProps) {
     );
   }
   if (counts.length === 0) return <aside class="tag-bars" aria-label="Tags" />;
-  const chosen = view.tag;
-  /** Null is no tag. */
-  const onChoose = (tag: string | null) => views.show({ ...view, tag: tag === chosen ? undefined : tag }, "push");
-  const all = counts.length.toLocaleString();
-  const more = `Show ${counts.length < LISTED_MAX ? "all" : "the first"} ${all}`;
-  const most = counts[0]?.plants ?? 1;
+  const foldLabel = isOpen ? "Hide" : `Show ${counts.length.toLocaleString()}`;
   return (
     <aside class={isOpen ? "tag-bars tag-bars-open" : "tag-bars"} aria-labelledby="tags-title">
       <h2 id="tags-title">Tags</h2>
-      <Button label={isOpen ? "Hide" : `Show ${all}`} class="quiet tag-bars-fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)} />
-      <ul>
-        {counts.slice(0, isWhole ? LISTED_MAX : BARS_SHOWN).map((counted) => (
-          <Bar key={counted.tag} counted={counted} most={most} isChosen={counted.tag === chosen} onChoose={onChoose} />
-        ))}
-        <li>
-          <button class="tag-bars-bar" type="button" aria-pressed={chosen === null} onClick={() => onChoose(null)}>
-            <span class="tag-bars-label">{WITHOUT_TAG}</span>
-          </button>
-        </li>
-      </ul>
+      <Button label={foldLabel} class="quiet tag-bars-fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)} />
+      <Bars catalogue={catalogue} counts={counts} />
       {typeof chosen === "string" && catalogue.access.write ? (
         <Button label="Rename this tag…" class="quiet tag-bars-rename" onClick={() => onRename(chosen)} />
       ) : null}
-      {counts.length > BARS_SHOWN ? (
-        <Button
-          label={isWhole ? "Show fewer" : more}
-          class="quiet tag-bars-all"
-          aria-expanded={isWhole}
-          onClick={() => setWhole(!isWhole)}
-        />
-      ) : null}
     </aside>
+  );
+}
+
+type BarsProps = Readonly<{ catalogue: Catalogue; counts: readonly TagCount[] }>;
+
+/** From A to Z: the most frequent, all, or those that hold what is typed. */
+function Bars({ catalogue, counts }: BarsProps) {
+  const { views } = catalogue.context;
+  const view = useValue(views.state);
+  const [isWhole, setWhole] = useState(false);
+  const [typed, setTyped] = useState("");
+  const areMany = counts.length > BARS_SHOWN;
+  const isFiltered = areMany && typed !== "";
+  const fitting = isFiltered ? counts.filter(({ tag }) => tagLabel(tag).toLowerCase().includes(typed.toLowerCase())) : counts;
+  const shown = isWhole || isFiltered ? fitting : fitting.slice(0, BARS_SHOWN);
+  const most = counts[0]?.plants ?? 1;
+  /** Null is no tag. */
+  const onChoose = (tag: string | null) => views.show({ ...view, tag: tag === view.tag ? undefined : tag }, "push");
+  const more = `Show ${counts.length < LISTED_MAX ? "all" : "the first"} ${counts.length.toLocaleString()}`;
+  return (
+    <div class="tag-bars-list">
+      {areMany ? <Filter value={typed} onValue={setTyped} /> : null}
+      <ul>
+        {shown
+          .toSorted((left, right) => TAGS.compare(left.tag, right.tag))
+          .map((counted) => (
+            <Bar key={counted.tag} counted={counted} most={most} isChosen={counted.tag === view.tag} onChoose={onChoose} />
+          ))}
+        {isFiltered ? null : (
+          <li>
+            <button class="tag-bars-bar" type="button" aria-pressed={view.tag === null} onClick={() => onChoose(null)}>
+              <span class="tag-bars-label">{WITHOUT_TAG}</span>
+            </button>
+          </li>
+        )}
+      </ul>
+      {isFiltered && shown.length === 0 ? <p class="hint">No tags match.</p> : null}
+      {areMany && !isFiltered ? (
+        <Button label={isWhole ? "Show fewer" : more} class="quiet" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)} />
+      ) : null}
+    </div>
+  );
+}
+
+function Filter({ value, onValue }: Readonly<{ value: string; onValue: (value: string) => void }>) {
+  return (
+    <input
+      type="search"
+      aria-label="Filter tags"
+      placeholder="Filter tags"
+      {...AS_TYPED}
+      autocapitalize="none"
+      value={value}
+      onInput={({ currentTarget }) => onValue(currentTarget.value)}
+    />
   );
 }
 
