@@ -24,10 +24,10 @@ describe("selected plants", () => {
     const { boxes, click, saves } = await place.open(['1,"a,""b",', '2,=1+1,""', "3,Plant 3,tree"]);
     const before = await place.stored();
     await boxes.click();
-    const sheet = await saves(() => click("Save for a spreadsheet"));
+    const sheet = await saves(() => click("Save as", "CSV for a spreadsheet"));
     expect(sheet.text).toBe('\ufeffid,name,tag\n1,"a,""b",\n2,\'=1+1,""\n3,Plant 3,tree\n');
-    for (const [label, type] of Object.entries({ "Save CSV": "text/csv", "Save NDJSON": "application/x-ndjson" })) {
-      const { text: body } = await saves(() => click(label));
+    for (const [label, type] of Object.entries({ CSV: "text/csv", NDJSON: "application/x-ndjson" })) {
+      const { text: body } = await saves(() => click("Save as", label));
       for (const { id } of before) await place.remove(id);
       await place.service.request("/plants/import", { method: "POST", body, headers: { "content-type": type } });
       expect(await place.stored()).toEqual(before);

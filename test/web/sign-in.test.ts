@@ -110,7 +110,7 @@ describe("the page", () => {
     expect(await offered(visit)).toEqual(["Export"]);
     await boxes.click();
     const bar = page.getByRole("region", { name: "Selected plants" });
-    expect(await bar.getByRole("button").allInnerTexts()).toEqual(["Save CSV", "Save NDJSON", "Save for a spreadsheet", ""]);
+    expect(await bar.getByRole("button").allInnerTexts()).toEqual(["Save as", ""]);
     const headings = await page.getByRole("table", { name: "Plants" }).getByRole("columnheader").allInnerTexts();
     expect(headings).toEqual(["Selected", "Id", "Name", "Tag"]);
     await rows.first().click();

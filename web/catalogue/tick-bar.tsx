@@ -2,13 +2,21 @@ import { useValue } from "../state.ts";
 import { Button, IconButton } from "../ui/button.tsx";
 import { useDock } from "../ui/dock.ts";
 import { focusHome } from "../ui/focus.ts";
+import { Menu } from "../ui/menu.tsx";
 import { count } from "./bulk-text.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { savePlants } from "./export-to-file.ts";
+import type { ExportKind } from "./export-to-file.ts";
 
 export const SELECTION = "selection";
 
 const CUT = ". No more can be selected at once: search for fewer, or export all.";
+
+const FILES = [
+  ["spreadsheet", "CSV for a spreadsheet"],
+  ["csv", "CSV"],
+  ["ndjson", "NDJSON"],
+] as const satisfies readonly (readonly [ExportKind, string])[];
 
 type TickBarProps = Readonly<{ catalogue: Catalogue; /** Asks for the tag that all get. */ onTag: () => void }>;
 
@@ -30,6 +38,11 @@ export function TickBar({ catalogue, onTag }: TickBarProps) {
   const button = (label: string, run: () => void, kind?: string) => (
     <Button label={label} class={kind} disabled={isGathering} onClick={run} />
   );
+  const files = FILES.map(([kind, label]) => ({
+    kind: "button" as const,
+    label,
+    run: () => savePlants(context.notices, ticks.seen(), kind),
+  }));
   function remove(): void {
     deletions.remove(ticks.seen());
     ticks.clear();
@@ -45,9 +58,7 @@ export function TickBar({ catalogue, onTag }: TickBarProps) {
       {areAll || isGathering || isCut ? null : button("Select all", () => void ticks.tickFound(), "quiet")}
       {access.write ? button("Set tag", onTag) : null}
       {access.write ? button("Remove tag", () => void tagging.setTag(ticks.seen(), undefined)) : null}
-      {button("Save CSV", () => savePlants(context.notices, ticks.seen(), "csv"))}
-      {button("Save NDJSON", () => savePlants(context.notices, ticks.seen(), "ndjson"))}
-      {button("Save for a spreadsheet", () => savePlants(context.notices, ticks.seen(), "spreadsheet"))}
+      <Menu label="Save as" items={files} disabled={isGathering} />
       {access.write ? button("Delete selected", remove, "danger") : null}
       <IconButton icon="close" label="Clear the selection" onClick={clear} />
     </section>

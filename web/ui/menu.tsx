@@ -6,12 +6,15 @@ import { Icon } from "./icon.tsx";
 
 /** What a menu offers: something to do, a link, or only words. */
 export type MenuItem =
-  | Readonly<{ kind: "button"; label: string; run: () => void }>
+  /** `isOn`: whether it holds now, of what can be turned on and off. */
+  | Readonly<{ kind: "button"; label: string; run: () => void; isOn?: boolean }>
   | Readonly<{ kind: "link"; label: string; href: string }>
   | Readonly<{ kind: "text"; label: string; title: string }>;
 
+type MenuProps = Readonly<{ label: string; items: readonly MenuItem[]; disabled?: boolean }>;
+
 /** A button that shows what belongs together. Keys: up and down go through it, Escape closes it. */
-export function Menu({ label, items }: { label: string; items: readonly MenuItem[] }) {
+export function Menu({ label, items, disabled = false }: MenuProps) {
   const [isOpen, setOpen] = useState(false);
   const menu = useRef<HTMLDivElement>(null);
   const toggle = useRef<HTMLButtonElement>(null);
@@ -44,7 +47,7 @@ export function Menu({ label, items }: { label: string; items: readonly MenuItem
         if (relatedTarget instanceof Node && menu.current?.contains(relatedTarget) !== true) setOpen(false);
       }}
     >
-      <button class="button quiet" type="button" aria-expanded={isOpen} ref={toggle} onClick={() => setOpen(!isOpen)}>
+      <button class="button quiet" type="button" aria-expanded={isOpen} disabled={disabled} ref={toggle} onClick={() => setOpen(!isOpen)}>
         {label}
         <Icon name="open" />
       </button>
@@ -78,7 +81,7 @@ function toContent(item: MenuItem, close: () => void): ComponentChildren {
     <Button
       label={item.label}
       class="quiet"
-
+      aria-pressed={item.isOn}
       onClick={() => {
         close();
         item.run();
