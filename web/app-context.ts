@@ -3,6 +3,7 @@ import type { Notices } from "./notices.ts";
 import type { Opening } from "./opening.ts";
 import type { Reaching } from "./reach.ts";
 import type { PageSession } from "./session.ts";
+import type { State } from "./state.ts";
 import type { Tabs } from "./tabs.ts";
 import type { Views } from "./view.ts";
 
@@ -17,4 +18,6 @@ export type AppContext = Readonly<{
   views: Views;
   opening: Opening;
   tabs: Tabs;
+  /** Whether rows are low. */
+  compactRows: State<boolean>;
 }>;

@@ -7,6 +7,7 @@ import { KeptUndo } from "./catalogue/kept-undo.ts";
 import { noteTime } from "./time.ts";
 import { PageSession, isGone } from "./session.ts";
 import { Root } from "./root.tsx";
+import { openCompactRows } from "./row-height.ts";
 import { deviceStorage, tabStorage } from "./storage.ts";
 import { openTabs } from "./tabs.ts";
 import { Views } from "./view.ts";
@@ -51,6 +52,7 @@ const context = {
   views: new Views(window),
   opening: new Opening(window),
   tabs: openTabs(base),
+  compactRows: openCompactRows(deviceStorage()),
 };
 // A key that is held down presses what comes under it next, such as the button that asks once more.
 addEventListener("keydown", (event) => {

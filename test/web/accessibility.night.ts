@@ -91,8 +91,10 @@ const IN_PAGE: Readonly<Record<string, readonly Step[]>> = {
   "a deletion that can be undone": ["click Delete Untagged > reads will be deleted in"],
   "selected plants": ["select Untagged > click Remove tag > reads There is nothing to change."],
   "selected plants that were changed": ["select Untagged > tag herb > reads Set the tag of “Untagged” to “herb”."],
+  "files of selected plants": ["select Untagged > click Save as > reads NDJSON"],
+  "compact rows": ["choose Compact rows"],
   "the exports": ["click Export > reads Export NDJSON"],
-  "the settings": ["click Settings > reads Sign out"],
+  "the account": ["click Account > reads Sign out"],
 };
 
 const CHOSEN: readonly Step[] = ["click Import > has Or paste the rows"];

@@ -26,7 +26,7 @@ describe("the catalogue", () => {
     const ids = ["-9223372036854775808", ...[1, 2, 3, 4, 5].map((at) => `900719925474099${at + 2}`)];
     expect(await rows.locator("td.plant-row-id").allInnerTexts()).toEqual(ids);
     const bars = page.getByRole("complementary", { name: "Tags" }).getByRole("listitem");
-    expect(await bars.allInnerTexts()).toEqual(["tree\n2", "tropical\n2", "herb\n1", "Without a tag"]);
+    expect(await bars.allInnerTexts()).toEqual(["herb\n1", "tree\n2", "tropical\n2", "Without a tag"]);
     await steps("filter herb > sees Mentha spicata");
     expect(await button(/^herb/).first().getAttribute("aria-pressed")).toBe("true");
     await steps("filter herb > enter Search names = mons > sees Monstera deliciosa, Monstera adansonii, Monstera obliqua");
@@ -122,6 +122,24 @@ describe("the catalogue", () => {
     expect(await last.getAttribute("aria-rowindex")).toBe("2001");
     expect(await last.locator("td.plant-row-id").innerText()).toBe(String(BASE + 1_999n));
     expect(await rows.count()).toBeLessThan(80);
+  });
+
+  it("has rows of 32 pixels where people choose them, after a reload and at every width, and scrolls to each", async () => {
+    const { page, rows, choose, reads } = await place.open(rowsOf(500));
+    const heights = async () =>
+      new Set((await rows.evaluateAll((all) => all.map((row) => row.getBoundingClientRect().height))) as number[]);
+    await choose("Compact rows");
+    for (const width of [390, 768, 1440]) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.reload();
+      await reads(/^500 plants\.$/);
+      await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)");
+      await reads("Plant 500");
+      expect(await heights()).toEqual(new Set([32]));
+      expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);
+    }
+    await choose("Compact rows");
+    await until("rows are high again", async () => (await heights()).has(46));
   });
 
   it("is where it was after a reload, after Back, and when it is read again", async () => {

@@ -90,7 +90,7 @@ it("a page that is older than its service says that it must be loaded again to i
   await steps("click Import a file > enter Or paste the rows = id,name\n3,Quercus\n > press Escape");
   // The dialog closes at once, and the step back in the history comes later: a reload before it would open the dialog again.
   await page.waitForURL(({ hash }) => hash === "");
-  await steps("reload > offers Settings");
+  await steps("reload > offers Account");
   // Else it has the code of the version before.
   await (await page.context().newCDPSession(page)).send("Network.clearBrowserCache");
 

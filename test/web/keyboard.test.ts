@@ -82,7 +82,7 @@ describe("with the keyboard alone", () => {
     await page.keyboard.press("Escape");
     await button("Export CSV").waitFor({ state: "hidden" });
     expect(await focused()).toBe("BUTTON Export");
-    await button("Settings").focus();
+    await button("Account").focus();
     await page.keyboard.press("Enter");
     await button("Sign out").focus();
     await page.keyboard.press("Tab");

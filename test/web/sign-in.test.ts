@@ -89,7 +89,7 @@ describe("the page", () => {
   /** Which kinds of buttons the page has, anywhere. */
   async function offered({ page, click }: Visit): Promise<readonly string[]> {
     const isBehindDialog = (await page.getByRole("dialog").count()) > 0;
-    if (!isBehindDialog) await click("Settings");
+    if (!isBehindDialog) await click("Account");
     const kinds = ["Add", "Edit", "Delete", "Import", "Export", "Tokens"];
     const counts = await Promise.all(kinds.map((kind) => page.getByRole("button", { name: new RegExp(`^${kind}`) }).count()));
     await page.keyboard.press(isBehindDialog ? "Shift" : "Escape");

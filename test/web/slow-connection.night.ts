@@ -52,7 +52,7 @@ describe("on a slow connection", () => {
     await page.getByLabel("Stay signed in on this device").check();
     await signIn();
     const other = await openTab();
-    await other.button("Settings").waitFor();
+    await other.button("Account").waitFor();
     const session = await hold("GET", /^\/session$/);
     await page.reload();
     await session.came;

@@ -43,7 +43,7 @@ it("the page works under a path, also the import, and keeps its token and its un
 
   await signIn("blue", blue.token);
   expect(await button("Undo").count()).toBe(0);
-  await button("Settings").click();
+  await button("Account").click();
   await button("Sign out").click();
   await field("Token").waitFor();
 

@@ -226,6 +226,6 @@ it("numbers and days are in the reader's language and time", async () => {
   const { token, expires = "" } = await place.makeToken(["plants:read"], 30);
   const { page, click, reads } = await place.open([], { token, locale: "de-DE", timezoneId: "Asia/Tokyo" });
   await page.locator(".tag-bars-count", { hasText: "1.234" }).waitFor();
-  await click("Settings");
+  await click("Account");
   await reads(`until ${new Intl.DateTimeFormat("de-DE", { dateStyle: "medium", timeZone: "Asia/Tokyo" }).format(new Date(expires))}`);
 });

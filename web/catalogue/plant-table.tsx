@@ -36,7 +36,7 @@ export function PlantTable({ catalogue }: Readonly<{ catalogue: Catalogue }>) {
   const revealed = useValue(catalogue.added)?.id;
   const ticked = useValue(ticks.state);
   const body = useRef<HTMLTableSectionElement>(null);
-  const rowPx = useRowPx();
+  const rowPx = useRowPx(useValue(context.compactRows));
   const inSight = useRange(body, rowPx);
   const isPrinting = usePrinting();
   const range = isPrinting ? { first: 0, end: Math.min(plants.length, PRINTED_MAX) } : inSight;

@@ -30,10 +30,14 @@ export function useRange(list: RefObject<HTMLElement | null>, rowPx: number): Ra
   return range;
 }
 
-/** How high a row is: with two lines on a phone, and higher where letters are larger. */
-export function useRowPx(): number {
+/** How high a row is: with two lines on a phone unless it is compact, and higher where letters are larger. */
+export function useRowPx(isCompact: boolean): number {
   const [rowPx, setRowPx] = useState(measureRow);
-  useLayoutEffect(() => listen({ resize: () => setRowPx(measureRow()) }), []);
+  useLayoutEffect(() => {
+    const measure = () => setRowPx(measureRow());
+    measure();
+    return listen({ resize: measure });
+  }, [isCompact]);
   return rowPx;
 }
 
@@ -52,12 +56,7 @@ export function rowsDownTo(px: number | undefined): number {
   return px === undefined ? 0 : Math.ceil((px + innerHeight) / measureRow());
 }
 
-/** As in plant-row.css. */
-const PHONE = "(max-width: 40rem)";
-const ROW_REM = 2.875;
-const PHONE_ROW_REM = 4;
-
 function measureRow(): number {
-  const remPx = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
-  return remPx * (matchMedia(PHONE).matches ? PHONE_ROW_REM : ROW_REM);
+  const style = getComputedStyle(document.documentElement);
+  return Number.parseFloat(style.fontSize) * Number.parseFloat(style.getPropertyValue("--row"));
 }

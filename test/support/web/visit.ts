@@ -93,12 +93,12 @@ export class Visit {
   readonly typed = (label: string): Promise<string> => this.field(label).inputValue();
 
   /** Opens the menu in the header that offers this, and chooses it. */
-  readonly choose = (item: string): Promise<void> => this.click(item.startsWith("Export") ? "Export" : "Settings", item);
+  readonly choose = (item: string): Promise<void> => this.click(item.startsWith("Export") ? "Export" : "Account", item);
 
   readonly signIn = async (token = this.token): Promise<void> => {
     await this.page.getByLabel("Token").fill(token);
     await this.click("Sign in");
-    await this.button("Settings").waitFor();
+    await this.button("Account").waitFor();
   };
 
   /** The checkbox that selects a plant. */
