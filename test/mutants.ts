@@ -781,6 +781,82 @@ export const MUTANTS: readonly Mutant[] = [
     to: "const spent = () => process.cpuUsage().user + process.cpuUsage().system; const count = ((globalThis as any).count = ((globalThis as any).count ?? 0) + 1); const until = spent() + 1000 * Math.min(4, 0.002 * 1.007 ** (count - 300)); while (spent() < until); const exchange = openExchange(request);",
   },
 
+  // What is found
+  {
+    test: "interface/botanists-day.test.ts",
+    name: '"uvaursi" finds',
+    file: "src/domain/spellings.ts",
+    from: 'return elements.length > 1 ? [...spoken, elements.flat().join("")] : spoken;',
+    to: "return spoken;",
+  },
+  {
+    test: "interface/botanists-day.test.ts",
+    name: '"ohia" finds',
+    file: "src/domain/spellings.ts",
+    from: "filter(({ length }) => length > 1)",
+    to: "filter(({ length }) => length > 9)",
+  },
+  {
+    // A search with a hyphen finds only names with one, or a space.
+    test: "interface/botanists-day.test.ts",
+    name: '"uva-ursi" finds',
+    file: "src/domain/spellings.ts",
+    from: "[...first, joined, whole].flatMap(alike)",
+    to: "first.flatMap(alike)",
+  },
+  {
+    test: "interface/botanists-day.test.ts",
+    name: '"sylvatica forma purpurea" finds',
+    file: "src/domain/spellings.ts",
+    from: "if (rank !== undefined) more.push(rank);",
+    to: "",
+  },
+  {
+    test: "interface/botanists-day.test.ts",
+    name: '"saccharum ssp grandidentatum" finds',
+    file: "src/domain/spellings.ts",
+    from: "[word, ...(RANKS_IN_SEARCHES.get(word) ?? [])]",
+    to: "[word]",
+  },
+  {
+    test: "interface/botanists-day.test.ts",
+    name: '"xcuprocyparis" finds',
+    file: "src/domain/spellings.ts",
+    from: "isHybrid(word) ? [word, word.slice(1)]",
+    to: "isHybrid(word) ? [word]",
+  },
+  {
+    test: "interface/botanists-day.test.ts",
+    name: '"나무" finds',
+    file: "src/domain/spellings.ts",
+    from: "more.push(...insideOf(word));",
+    to: "insideOf(word);",
+  },
+  {
+    // A longer word of a search is looked for at the beginning of words alone.
+    test: "interface/botanists-day.test.ts",
+    name: '"หลาบ" finds',
+    file: "src/domain/spellings.ts",
+    from: 'if (letters.length < 3 || letters.join("") !== word) return [];',
+    to: "return [];",
+  },
+  {
+    // An index of the version before is kept.
+    test: "store/versions.test.ts",
+    name: "is served whole with 5 steps of its tables",
+    file: "src/store/sqlite/search/index-file.ts",
+    from: "const VERSION = 12;",
+    to: "const VERSION = 9;",
+  },
+  {
+    // PostgreSQL keeps the words and keys of the version before.
+    test: "postgres/upgrade.night.ts",
+    name: "and where those of version 2 were noted",
+    file: "src/store/postgres/engine/schema.ts",
+    from: "export const WORDS_VERSION = 3;",
+    to: "export const WORDS_VERSION = 2;",
+  },
+
   // The store
   {
     // A search uses the index as it is.

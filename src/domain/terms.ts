@@ -1,10 +1,11 @@
 import { normalize } from "./normalization.ts";
+import { isAscii, readingsOf, spellingsOf, WORD } from "./spellings.ts";
 
-/**
- * What a search asks for: plants whose name contains each of the words, or a word that begins with it, and that have
- * the tag. Null finds those without a tag.
- */
-export type SearchTerms = Readonly<{ words: readonly string[]; tag: string | null | undefined }>;
+/** What a name must have: a word that begins with one of these or, if `isWhole`, that is one of them. */
+export type SearchWord = Readonly<{ anyOf: readonly string[]; isWhole?: boolean }>;
+
+/** What a search asks for: plants whose name has each of the words, and that have the tag. Null finds those without a tag. */
+export type SearchTerms = Readonly<{ words: readonly SearchWord[]; tag: string | null | undefined }>;
 
 /**
  * How many characters of a name are searched, from its start. This bounds the time of all work with words.
@@ -22,47 +23,78 @@ const SEARCHED = new RegExp(`^.{0,${SEARCHED_LENGTH_MAX}}`, "su");
 const LONG_RUN = /([\p{M}\uff9e\uff9f]{30})[\p{M}\uff9e\uff9f]+/gu;
 
 /**
- * Letters, their marks and digits in a row. In scripts that are written without spaces each character is a word. Letters
- * that stand for an apostrophe, as in ʻōhiʻa and мʼята, separate words like any apostrophe.
- */
-const WORD = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]|[[\p{L}\p{M}\p{N}]--[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\u02b9-\u02bf]]+/gv;
-
-/**
  * What makes no difference: accents of Latin, Greek and Cyrillic, the points of Hebrew and Arabic, and what no one sees,
  * such as a soft hyphen and the mark that gives an emoji its colours.
  */
 const IGNORED = /[\u0300-\u036f\u0640[\p{M}&&[\p{scx=Hebr}\p{scx=Arab}]]\u00ad\u200d\p{VS}]/gv;
+
+/** Apostrophes that would be an accent or a letter. */
+const APOSTROPHES = /[\u00b4\ua78b\ua78c]/g;
 
 /** Letters that are equal in the order by name too, although they do not decompose. */
 const SPELLED: Readonly<Record<string, string>> = { æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", ð: "d", ħ: "h", ς: "σ", ґ: "г" };
 
 /**
  * The words of the first SEARCHED_LENGTH_MAX characters of a name or a search, with letter case and accents folded:
- * "Délicio" gives "delicio". Every engine searches by these words, so that all find the same plants.
+ * "Délicio" gives "delicio".
  */
 export function tokenize(whole: string): string[] {
-  const text = whole.length > SEARCHED_LENGTH_MAX ? SEARCHED.exec(whole)![0] : whole;
-  // Most names are ASCII, which needs no Unicode tables.
-  const isAscii = !/[^\0-\x7f]/.test(text);
-  const words = (isAscii ? text.toLowerCase().match(/[a-z0-9]+/g) : foldUnicode(text).match(WORD)) ?? [];
-  return words.some((word) => word.length > WORD_LENGTH_MAX) ? words.map(cut) : words;
+  return wordsIn(fold(whole));
+}
+
+/** What a name is found by: its words, and the other ways to write them. Every engine searches by these, so that all find the same plants. */
+export function wordsOfName(name: string): string[] {
+  const text = fold(name);
+  const isPlain = isAscii(text);
+  const words = wordsIn(text, isPlain);
+  const more = spellingsOf(text, words, isPlain);
+  return more.length > 0 ? [...words, ...more.map(cut)] : words;
 }
 
 /**
- * The words of a search, without those that another one implies: what contains "monstera" contains "mon". Beside other
- * words, x is how people type the sign of hybrids, which no keyboard has: "Salix x sepulcralis" is asked for as "Salix ×
- * sepulcralis", where the sign is no word.
+ * What a search asks for, with the ways in which a name may have it. Left out is what another word implies: what contains
+ * "monstera" contains "mon". Beside other words, x is how people type the sign of hybrids, which no keyboard has: "Salix x
+ * sepulcralis" is asked for as "Salix × sepulcralis", where the sign is no word.
  */
-export function withoutImplied(words: readonly string[]): string[] {
-  return [...new Set(words)].filter((word) => !words.some((other) => other !== word && (word === "x" || other.startsWith(word))));
+export function wordsOfSearch(text: string): SearchWord[] {
+  const words = readingsOf(fold(text)).map((anyOf) => shortest(anyOf.map(cut)));
+  const unique = [...new Map(words.map((word) => [word.anyOf.join(" "), word])).values()];
+  return unique.filter((word) => !unique.some((other) => other !== word && (isHybridSign(word) || implies(other, word))));
 }
 
 /** Whether a search finds a plant with this name and tag. */
 export function isFound({ name, tag }: Readonly<{ name: string; tag?: string | null }>, search: SearchTerms): boolean {
   if (search.tag !== undefined && search.tag !== (tag ?? null)) return false;
   if (search.words.length === 0) return true;
-  const words = tokenize(name);
-  return search.words.every((start) => words.some((word) => word.startsWith(start)));
+  const words = wordsOfName(name);
+  return search.words.every(({ anyOf, isWhole }) =>
+    words.some((word) => (isWhole ? anyOf.includes(word) : anyOf.some((start) => word.startsWith(start)))),
+  );
+}
+
+/** Without those that begin with another of them. */
+function shortest(anyOf: readonly string[]): SearchWord {
+  return { anyOf: [...new Set(anyOf)].filter((word, _, all) => !all.some((other) => other !== word && word.startsWith(other))).toSorted() };
+}
+
+/** Whether a name that has one of these words has the other one too. */
+function implies({ anyOf }: SearchWord, other: SearchWord): boolean {
+  return anyOf.every((word) => other.anyOf.some((start) => word.startsWith(start)));
+}
+
+function isHybridSign({ anyOf: [word] }: SearchWord): boolean {
+  return word === "x" || word === "х";
+}
+
+/** The start of a text as it is compared. Most names are ASCII, which needs no Unicode tables. */
+function fold(whole: string): string {
+  const text = whole.length > SEARCHED_LENGTH_MAX ? SEARCHED.exec(whole)![0] : whole;
+  return isAscii(text) ? text.toLowerCase() : foldUnicode(text);
+}
+
+function wordsIn(text: string, isPlain = isAscii(text)): string[] {
+  const words = text.match(isPlain ? /[a-z0-9]+/g : WORD) ?? [];
+  return words.some((word) => word.length > WORD_LENGTH_MAX) ? words.map(cut) : words;
 }
 
 /**
@@ -70,7 +102,10 @@ export function isFound({ name, tag }: Readonly<{ name: string; tag?: string | n
  * because lower case alone keeps ß from ss. Decomposed, a ™ would be two letters of the word before it.
  */
 function foldUnicode(text: string): string {
-  const plain = normalize(text.replaceAll("™", " ").replaceAll(LONG_RUN, "$1"), "NFKD").replaceAll(IGNORED, "");
+  const plain = normalize(text.replaceAll("™", " ").replaceAll(APOSTROPHES, "'").replaceAll(LONG_RUN, "$1"), "NFKD").replaceAll(
+    IGNORED,
+    "",
+  );
   const folded = plain
     .toLowerCase()
     .toUpperCase()

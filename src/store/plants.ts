@@ -1,6 +1,6 @@
 import type { Owner } from "../runtime/fair-shares.ts";
 import type { NewPlant, PlantId } from "../domain/plant.ts";
-import type { SearchTerms } from "../domain/terms.ts";
+import type { SearchTerms, SearchWord } from "../domain/terms.ts";
 import type { Order, OrderedPage, Page, Place } from "./page.ts";
 import type { FoundTags, TagCounts, PlantCount } from "./tags.ts";
 
@@ -14,8 +14,8 @@ export type ListQuery = Readonly<{
   after: PlantId | undefined;
   /** Null selects plants without a tag. */
   tag: string | null | undefined;
-  /** As `tokenize` returns them. Without words, every name matches. */
-  words: readonly string[];
+  /** As `wordsOfSearch` returns them. Without words, every name matches. */
+  words: readonly SearchWord[];
 }>;
 
 /** Selects plants in an order, behind a place. */

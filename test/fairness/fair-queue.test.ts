@@ -39,7 +39,7 @@ describe("turns", () => {
     } as unknown as PlantStore;
     const turns: unknown[] = [];
     for (const { words, tag } of [
-      { words: ["aloe"], tag: undefined },
+      { words: [{ anyOf: ["aloe"] }], tag: undefined },
       { words: [], tag: null },
       { words: [], tag: "x" },
       { words: [], tag: undefined },
@@ -52,7 +52,7 @@ describe("turns", () => {
       await list({ words, tag, limit: 1, bytesMax: 1, after: undefined });
     }
     expect(turns).toEqual([
-      { words: ["aloe"], tag: undefined },
+      { words: [{ anyOf: ["aloe"] }], tag: undefined },
       { words: [], tag: null },
       { words: [], tag: "x" },
     ]);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import fc from "fast-check";
 import { asPlantId } from "../../src/domain/plant.ts";
-import { isFound, tokenize, withoutImplied } from "../../src/domain/terms.ts";
+import { isFound, tokenize, wordsOfSearch } from "../../src/domain/terms.ts";
 import { expectConform } from "../support/conform.ts";
 import { seedOf } from "../support/random.ts";
 import { startTestService } from "../support/service.ts";
@@ -172,7 +172,7 @@ it("400 searches for random beginnings of words find what a scan of 400 plants f
   }));
   let hits = 0;
   for (const wanted of fc.sample(fc.record({ q, tag }), { numRuns: 400, seed })) {
-    const words = withoutImplied(tokenize(wanted.q));
+    const words = wordsOfSearch(wanted.q);
     const expected = plants.filter((plant) => isFound(plant, { words, tag: wanted.tag })).map(({ id }) => Number(id));
     if (words.length > 0 && expected.length > 0) hits += 1;
     // The last plant is found only by a search that finds every plant.

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "bun:test";
 import fc from "fast-check";
 import { normalize } from "../../src/domain/normalization.ts";
-import { SEARCHED_LENGTH_MAX, tokenize } from "../../src/domain/terms.ts";
+import { isFound, SEARCHED_LENGTH_MAX, tokenize, wordsOfName, wordsOfSearch } from "../../src/domain/terms.ts";
 
 describe("tokenize", () => {
   for (const { text, words, why } of [
@@ -102,6 +102,44 @@ describe("tokenize", () => {
     const words = tokenize("Délicio WEIẞDORN Σίσυφος 銀杏 ガ 은행나무 ﬁcus İ Ǆ ŉ");
     expect(tokenize(words.join(" "))).toEqual(words);
   });
+});
+
+describe("a name and a search with other spellings", () => {
+  const UNIT = fc.constantFrom(..."abxvf12".split(""), ..."'-’.×/ʻ  ".split(""), ..."은행กุ行あя".split(""), "ssp", "var", "xfr", "é");
+  const TEXT = fc.array(UNIT, { maxLength: 14 }).map((units) => units.join(""));
+
+  /** As versions before 1.0.1 searched: each word of a search that no other one begins with is the beginning of a word. */
+  function wasFound(name: string, q: string): boolean {
+    const words = [...new Set(tokenize(q))].filter(
+      (word, _, all) => !all.some((other) => other !== word && (word === "x" || other.startsWith(word))),
+    );
+    return words.every((start) => tokenize(name).some((word) => word.startsWith(start)));
+  }
+
+  it("still have all words of the name, and the search still finds what it found by words alone", () => {
+    let hits = 0;
+    fc.assert(
+      fc.property(TEXT, TEXT, fc.nat(14), (name, other, length) => {
+        expect(wordsOfName(name)).toEqual(expect.arrayContaining(tokenize(name)));
+        for (const q of [name, name.slice(length), name.slice(0, length), other]) {
+          if (!wasFound(name, q)) continue;
+          hits += 1;
+          expect(isFound({ name }, { words: wordsOfSearch(q), tag: undefined }), JSON.stringify({ name, q })).toBe(true);
+        }
+      }),
+      { numRuns: 5000 },
+    );
+    expect(hits).toBeGreaterThan(5000);
+  });
+
+  for (const unit of ["a'", "a-", "a'a-", "1.", "ʻa", "은", "ก", "x 은-", "f. ", "xaaaa-", "行-"])
+    it(`are few when a name of 60 KB consists of ${JSON.stringify(unit)}`, () => {
+      const words = wordsOfName(unit.repeat(60_000 / unit.length));
+      expect(new Set(words).size).toBeLessThanOrEqual(1100);
+      expect([...new Set(words)].join("").length).toBeLessThan(2 * SEARCHED_LENGTH_MAX);
+      expect(words.length).toBeLessThanOrEqual(2 * SEARCHED_LENGTH_MAX);
+      expect(wordsOfSearch(unit.repeat(1000 / unit.length)).every(({ anyOf }) => anyOf.length <= 10)).toBe(true);
+    });
 });
 
 /** Letters that compose and decompose, and marks of several classes. */

@@ -46,7 +46,7 @@ for (const [what, order, path, body, name = "Acer"] of [
         }
         return rows;
       }
-      const query = { words: ["acer"], tag: undefined, order, after: undefined, limit: 10, bytesMax: 100_000 };
+      const query = { words: [{ anyOf: ["acer"] }], tag: undefined, order, after: undefined, limit: 10, bytesMax: 100_000 };
       const { plants } = await listOrdered({ execute: execute as never, onStale: () => {} }, query);
       expect(plants).toEqual([{ id: asPlantId(1n), name }]);
     } finally {

@@ -61,7 +61,7 @@ const ORDERED = ORDERS.flatMap((order) => [
 ]);
 /** The one value that the server makes: replicas have no common clock. */
 const ADDED = "DEFAULT (extract(epoch FROM now()) * 1000000)::bigint";
-const TERMS = [undefined, null, "tree"].flatMap((tag) => [[], ["word"]].map((words) => ({ tag, words })));
+const TERMS = [undefined, null, "tree"].flatMap((tag) => [[], [{ anyOf: ["word"] }]].map((words) => ({ tag, words })));
 const ALL: readonly Statement[] = [
   ...Object.values(ofPlants),
   ...Object.values(ofKeys),

@@ -243,20 +243,37 @@ describe("replicas of the version before", () => {
 });
 
 describe("plants with words of the version before", () => {
-  const NAMES = ["Œillet d’Inde", "Łopian większy", "Rødgran", "Monstera deliciosa"];
+  const NAMES = ["Œillet d’Inde", "Łopian większy", "Rødgran", "Monstera deliciosa", "Arctostaphylos uva-ursi", "×Cuprocyparis"];
 
-  async function makeOld(): Promise<Database> {
+  /** `version`: of the words, if it was noted. The last plant has a key in which its sign counts. */
+  async function makeOld(version?: number): Promise<Database> {
     const database = await makeDatabase(RELEASED.length, 0);
-    const words = ["'œillet' 'd' 'inde'", "'łopian' 'wiekszy'", "'rødgran'", "'monstera' 'deliciosa'"];
+    if (version !== undefined) await database.query(`INSERT INTO plant_store_schema VALUES (2, ${version})`);
+    const words = [
+      "'œillet' 'd' 'inde'",
+      "'łopian' 'wiekszy'",
+      "'rødgran'",
+      "'monstera' 'deliciosa'",
+      "'arctostaphylos' 'uva' 'ursi'",
+      "'cuprocyparis'",
+    ];
     for (const [at, name] of NAMES.entries())
       await database.query(`INSERT INTO plants (id, name, words) VALUES (${at}, '${name}', $$${words[at]}$$::tsvector)`);
+    await database.query("UPDATE plants SET name_key = decode('00', 'hex') WHERE id = 5");
     return database;
   }
 
-  const isNoted = async ({ query }: Database) => (await query("SELECT FROM plant_store_schema WHERE id = 2")).length > 0;
+  const isNoted = async ({ query }: Database) => (await query("SELECT FROM plant_store_schema WHERE id = 2 AND version = 3")).length > 0;
   const wordsOf = async ({ query }: Database) =>
     (await query("SELECT words::text AS words FROM plants ORDER BY id")).map((row) => row["words"]);
-  const RENEWED = ["'d' 'inde' 'oeillet'", "'lopian' 'wiekszy'", "'rodgran'", "'deliciosa' 'monstera'"];
+  const RENEWED = [
+    "'d' 'dinde' 'inde' 'oeillet'",
+    "'lopian' 'wiekszy'",
+    "'rodgran'",
+    "'deliciosa' 'monstera'",
+    "'arctostaphylos' 'ursi' 'uva' 'uvaursi'",
+    "'cuprocyparis'",
+  ];
 
   it("get those of today in the background, once, and are found as people type them", async () => {
     const database = await makeOld();
@@ -264,14 +281,16 @@ describe("plants with words of the version before", () => {
     expect(await check()).toMatchObject({
       status: 0,
       stderr: "",
-      stdout: expect.stringMatching(/^note +search +plants with words of an older version: 3\./m),
+      stdout: expect.stringMatching(/^note +search +plants with words of an older version: 5\./m),
     });
     const { started, data, end } = serve(database);
     const client = createClient({ url: (await started)["address"]!, token: await readToken(data) });
     await until("All are renewed", () => isNoted(database));
     expect(await wordsOf(database)).toEqual(RENEWED);
-    for (const [at, q] of ["oeillet inde", "lopian", "rødgran", "monstera"].entries())
+    for (const [at, q] of ["oeillet dinde", "lopian", "rødgran", "monstera", "uvaursi", "xcuprocyparis"].entries())
       expect(await Array.fromAsync(client.list({ q }))).toMatchObject([{ name: NAMES[at] }]);
+    const byName = await Array.fromAsync(client.list({ sort: "name" }));
+    expect(byName.map(({ id }) => Number(id))).toEqual([4, 5, 1, 3, 0, 2]);
     await end("SIGTERM");
 
     await database.query("UPDATE plants SET words = $$'ours'$$ WHERE id = 2");
@@ -283,8 +302,8 @@ describe("plants with words of the version before", () => {
     expect(next.lines.join("\n")).not.toContain("words_renewing");
   });
 
-  it("get them after a failure too", async () => {
-    const database = await makeOld();
+  it("get them after a failure too, and where those of version 2 were noted", async () => {
+    const database = await makeOld(2);
     const locker = new Client({ connectionString: database.url });
     await locker.connect();
     await locker.query("BEGIN; SELECT FROM plants WHERE id = 0 FOR UPDATE");

@@ -32,7 +32,7 @@ beforeAll(async () => {
   await store.plants.import([...SHORT, ...LONG], { isReplacing: false, isDryRun: false });
   for (const plant of [MIXED, LAST]) await store.plants.create(plant);
   // The index follows the import.
-  const query = { tag: undefined, words: ["long", "b"], after: undefined, limit: LONG.length, bytesMax: 2 ** 30 };
+  const query = { tag: undefined, words: [{ anyOf: ["long"] }, { anyOf: ["b"] }], after: undefined, limit: LONG.length, bytesMax: 2 ** 30 };
   const isIndexed = () =>
     store.plants.list(query).then(
       ({ plants }) => plants.length === LONG.length,
@@ -47,7 +47,7 @@ function list(query: Partial<OrderedQuery>): Promise<OrderedPage> {
 }
 
 it("plants with long names are not put into order for each page of a search, and are all found in order", async () => {
-  const words = ["long", "b"];
+  const words = [{ anyOf: ["long"] }, { anyOf: ["b"] }];
   const first = await list({ words });
   expect(first.plants).toEqual([]);
   const met: NewPlant[] = [];
@@ -65,7 +65,7 @@ it("a tag has an order of its own: its pages are full, however many plants witho
 });
 
 it("a word of a long name is found behind a NUL, and as far as a search reads", async () => {
-  expect((await list({ words: ["last"] })).plants).toEqual([MIXED, LAST]);
+  expect((await list({ words: [{ anyOf: ["last"] }] })).plants).toEqual([MIXED, LAST]);
 });
 
 it("plants that an import gave another tag are there at once, in every order, before the index has followed it", async () => {
@@ -73,7 +73,7 @@ it("plants that an import gave another tag are there at once, in every order, be
   await store.plants.import(retagged, { isReplacing: true, isDryRun: false });
   for (const [order, words] of [
     ["name", []],
-    ["newest", ["a"]],
+    ["newest", [{ anyOf: ["a"] }]],
   ] as const) {
     const first = await list({ tag: "retagged", order, words });
     const met = [...first.plants];
@@ -88,7 +88,7 @@ it("times that no clock has are in one order, whether the index walks them or th
   const dated = times.map((added, at) => ({ ...toPlant(at, `Ficus ${at}`), added }));
   await restoreSqliteStore(path, Readable.from([{ tokens: [], plants: dated }]));
   const restored = await openSqlite(path);
-  const read = (words: readonly string[]) =>
+  const read = (words: OrderedQuery["words"]) =>
     restored.plants.listOrdered({ order: "newest", limit: 10, bytesMax: 2 ** 30, after: undefined, tag: undefined, words });
   // No order until the index is complete.
   const isIndexed = () =>
@@ -99,6 +99,6 @@ it("times that no clock has are in one order, whether the index walks them or th
   while (!(await isIndexed())) await Bun.sleep(50);
   const walked = (await read([])).plants;
   expect(walked).toHaveLength(times.length);
-  expect((await read(["ficus"])).plants).toEqual(walked);
+  expect((await read([{ anyOf: ["ficus"] }])).plants).toEqual(walked);
   await restored.close();
 });

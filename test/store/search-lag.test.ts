@@ -185,7 +185,7 @@ describe("the search thread", () => {
 it("a commit of an import is done when the index holds those before, so that a search waits for one or two of them only", async () => {
   const path = join(temporaryFolder(), "plants.db");
   const { plants, close } = await openServed(dirname(path));
-  const count = () => plants.count({ words: ["acer"], tag: undefined }).then(Boolean, () => false);
+  const count = () => plants.count({ words: [{ anyOf: ["acer"] }], tag: undefined }).then(Boolean, () => false);
   await until("The index is built", count);
   using stored = new DatabaseSync(path, { readOnly: true });
   using index = new DatabaseSync(`${path}.search`, { readOnly: true });

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, describe, expect, it } from "bun:test";
 import { asPlantId, PLANT_ID_MIN } from "../../src/domain/plant.ts";
 import type { NewPlant, PlantId } from "../../src/domain/plant.ts";
-import { tokenize } from "../../src/domain/terms.ts";
+import { wordsOfName } from "../../src/domain/terms.ts";
 import { Writer } from "../../src/store/sqlite/engine/writer.ts";
 import { NOTHING_INDEXED } from "../../src/store/sqlite/search/changes.ts";
 import type { PlantRow } from "../../src/store/sqlite/search/changes.ts";
@@ -187,7 +187,7 @@ function entriesOf(path: string): Readonly<{ held: readonly string[]; expected: 
   const stored = plants.prepare("SELECT id, name, tag, added FROM plants");
   stored.setReadBigInts(true);
   const expected = (stored.all() as PlantRow[]).flatMap((row) =>
-    Array.from(tokensOf(row, tokenize(row.name)), (token) => `${row.id} ${token}`),
+    Array.from(tokensOf(row, wordsOfName(row.name)), (token) => `${row.id} ${token}`),
   );
   return { held: held.map(({ entry }) => String(entry)).toSorted(), expected: expected.toSorted() };
 }

@@ -11,7 +11,7 @@ import { removeWordIndex } from "../../src/store/sqlite/search/index-file.ts";
 import { WordIndex } from "../../src/store/sqlite/search/word-index.ts";
 import { Writer } from "../../src/store/sqlite/engine/writer.ts";
 import type { PlantColumns } from "../../src/store/sqlite/plant-statements.ts";
-import { tokenize } from "../../src/domain/terms.ts";
+import { tokenize, wordsOfSearch } from "../../src/domain/terms.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const NOTHING_INDEXED = 0;
@@ -111,7 +111,12 @@ describe("a call of the search thread", () => {
     opened.push(search);
     expect(countSteps(search)).toBeGreaterThanOrEqual(10);
     for (const [id, name] of hostile.entries()) {
-      const found = search.find({ words: Array.from(name).slice(0, 5), tag: undefined, from: BigInt(id), limit: 1 });
+      const found = search.find({
+        words: wordsOfSearch(Array.from(name).slice(0, 5).join(" ")),
+        tag: undefined,
+        from: BigInt(id),
+        limit: 1,
+      });
       expect(found).toMatchObject({ kind: "ids", ids: BigInt64Array.of(BigInt(id)) });
     }
   });
@@ -121,7 +126,8 @@ describe("a call of the search thread", () => {
     countSteps(search);
     writer.commit(columnsOf(hostile), [], [], NOTHING_INDEXED);
     const kinds: string[] = [];
-    while (kinds.at(-1) !== "ids") kinds.push(search.find({ words: ["x"], tag: undefined, from: 0n, limit: 1 }, undefined, false).kind);
+    while (kinds.at(-1) !== "ids")
+      kinds.push(search.find({ words: [{ anyOf: ["x"] }], tag: undefined, from: 0n, limit: 1 }, undefined, false).kind);
     expect(kinds.length).toBeGreaterThanOrEqual(5);
   });
 });
@@ -173,7 +179,7 @@ describe("a step of the index", () => {
         throw broken;
       }),
     ).toThrow(broken);
-    const find = () => index.find({ words: ["gink"], tag: undefined, from: PLANT_ID_MIN, limit: 1 });
+    const find = () => index.find({ words: [{ anyOf: ["gink"] }], tag: undefined, from: PLANT_ID_MIN, limit: 1 });
     expect(find()).toEqual(new BigInt64Array());
     index.transaction(() => index.put(ginkgo));
     expect(find()).toEqual(BigInt64Array.of(7n));
@@ -205,7 +211,7 @@ describe("the index of words keeps no entry of what a plant was before", () => {
       const { search, writer } = open([], "create");
       countSteps(search);
       const ids = some.map(asPlantId);
-      const find = (word: string) => search.find({ words: [word], tag: undefined, from: PLANT_ID_MIN, limit: 100 });
+      const find = (word: string) => search.find({ words: [{ anyOf: [word] }], tag: undefined, from: PLANT_ID_MIN, limit: 100 });
       const isKept = (at: number) => at % 2 === 1;
       const stages: ReadonlyArray<(at: number) => string | undefined> = [
         () => undefined,
@@ -233,7 +239,7 @@ describe("the expression of a search", () => {
         const words = letters.slice(0, count).map((letter) => letter + "a".repeat(length - 1));
         const vocabulary = words.flatMap((word) => letters.map((letter) => `${word}${letter}aaaaaaaaaa`)).toSorted();
         const wordFrom = (text: string) => vocabulary.find((word) => word >= text);
-        const expression = expressionOf({ words, token: undefined, wordFrom });
+        const expression = expressionOf({ words: words.map((word) => ({ anyOf: [word] })), token: undefined, wordFrom });
         const alternatives = Array.from(expression.matchAll(/"([^"]*)"/g), ([, term]) => term!);
         expect(alternatives.length, `${count} of ${length}`).toBeLessThanOrEqual(100 + count);
         const beginnings = alternatives.filter((term) => !vocabulary.includes(term)).map((term) => term.length);

@@ -9,7 +9,7 @@ import type { Look } from "../../src/store/check.ts";
 import { checkDatabase } from "../../src/store/sqlite/database-check.ts";
 import { findFilesFault } from "../../src/store/sqlite/engine/files.ts";
 import type { Store } from "../../src/store/store.ts";
-import { tokenize } from "../../src/domain/terms.ts";
+import { wordsOfName } from "../../src/domain/terms.ts";
 import { runInside } from "./command.ts";
 import { runCommand } from "./process.ts";
 import type { CommandOptions } from "./process.ts";
@@ -42,7 +42,14 @@ export async function fill(store: Store, first: number, count: number): Promise<
 
 /** The index follows all changes for a list in an order, but not for one by id. */
 async function countInOrder({ plants }: Store, words: readonly string[]): Promise<number | undefined> {
-  const query = { words, tag: undefined, order: "name", after: undefined, limit: 1000, bytesMax: 1_000_000 } as const;
+  const query = {
+    words: words.map((word) => ({ anyOf: [word] })),
+    tag: undefined,
+    order: "name",
+    after: undefined,
+    limit: 1000,
+    bytesMax: 1_000_000,
+  } as const;
   const page = await plants.listOrdered(query).catch(() => undefined);
   return page?.plants.length;
 }
@@ -109,7 +116,7 @@ export function contentsOf(folder: string): string {
     plants.setReadBigInts(true);
     const rows = plants.all() as { id: bigint; name: string; tag: string | null; added: bigint }[];
     const tokens = db.prepare("SELECT id, hash, scopes, parent FROM tokens ORDER BY id").all();
-    return JSON.stringify([rows.map(({ id, name, tag, added }) => [`${id}`, nameKey(name), tokenize(name), tag, `${added}`]), tokens]);
+    return JSON.stringify([rows.map(({ id, name, tag, added }) => [`${id}`, nameKey(name), wordsOfName(name), tag, `${added}`]), tokens]);
   } finally {
     db.close();
   }

@@ -79,11 +79,15 @@ export function testOrders(engine: string, { open }: { open: () => Promise<Store
       expect(found.length).toBeGreaterThan(3);
       for (const limit of [1, 3, 1000]) {
         expect((await read({ order: "name", limit, tag: "odd" })).plants).toEqual(odd);
-        expect((await read({ order: "name", limit, words: ["e"] })).plants).toEqual(found);
-        expect((await read({ order: "name", limit, words: ["e"], tag: "odd" })).plants).toEqual(found.filter(({ tag }) => tag === "odd"));
+        expect((await read({ order: "name", limit, words: [{ anyOf: ["e"] }] })).plants).toEqual(found);
+        expect((await read({ order: "name", limit, words: [{ anyOf: ["e"] }], tag: "odd" })).plants).toEqual(
+          found.filter(({ tag }) => tag === "odd"),
+        );
         expect((await read({ order: "-name", limit, tag: "odd" })).plants).toEqual(odd.toReversed());
-        expect((await read({ order: "-name", limit, words: ["e"] })).plants).toEqual(found.toReversed());
-        expect((await read({ order: "newest", limit, words: ["e"] })).plants).toEqual(named.filter((plant) => found.includes(plant)));
+        expect((await read({ order: "-name", limit, words: [{ anyOf: ["e"] }] })).plants).toEqual(found.toReversed());
+        expect((await read({ order: "newest", limit, words: [{ anyOf: ["e"] }] })).plants).toEqual(
+          named.filter((plant) => found.includes(plant)),
+        );
       }
     });
 
@@ -108,7 +112,7 @@ export function testOrders(engine: string, { open }: { open: () => Promise<Store
       for (let id = 6000; id < 6030; id += 1) {
         const [first, second] = [plantOf(id, `!! first ${id}`), plantOf(id, `!! second ${id}`)];
         await store.plants.create(first);
-        const top = async () => (await store.plants.listOrdered({ ...ALL, order: "name", words: [`${id}`] })).plants;
+        const top = async () => (await store.plants.listOrdered({ ...ALL, order: "name", words: [{ anyOf: [`${id}`] }] })).plants;
         const all = async () => (await read({ order: "name" })).plants.filter((plant) => plant.id === first.id);
         expect(await top()).toEqual([first]);
         expect(await all()).toEqual([first]);
@@ -127,7 +131,7 @@ export function testOrders(engine: string, { open }: { open: () => Promise<Store
       );
       const rising = ids.map((id) => asPlantId(BigInt(id)));
       for (const limit of [1, 50, 301])
-        for (const query of [{ tag: "same" }, { words: ["same"] }]) {
+        for (const query of [{ tag: "same" }, { words: [{ anyOf: ["same"] }] }]) {
           expect(await eventually(() => idsOf({ order: "name", limit, ...query }), ids.length)).toEqual(rising);
           expect(await idsOf({ order: "-name", limit, ...query })).toEqual(rising.toReversed());
           // They were imported at once, but by the clocks of several workers on Citus.
@@ -177,8 +181,8 @@ export function testOrders(engine: string, { open }: { open: () => Promise<Store
       for (const tag of ["half", "few"]) {
         const some = plants.filter((plant) => plant.tag === tag);
         const ids = some.toSorted((left, right) => compare(nameKey(left.name), nameKey(right.name))).map(({ id }) => id);
-        expect(await idsOf({ order: "name", tag, words: ["bulk"], limit: 1000 })).toEqual(ids);
-        expect(await idsOf({ order: "-name", tag, words: ["bulk"], limit: 1000 })).toEqual(ids.toReversed());
+        expect(await idsOf({ order: "name", tag, words: [{ anyOf: ["bulk"] }], limit: 1000 })).toEqual(ids);
+        expect(await idsOf({ order: "-name", tag, words: [{ anyOf: ["bulk"] }], limit: 1000 })).toEqual(ids.toReversed());
         expect(await idsOf({ order: "-name", tag, limit: 300 })).toEqual(ids.toReversed());
         const newest = await idsOf({ order: "newest", tag, limit: 1000 });
         expect(newest.toSorted(compare)).toEqual(ids.toSorted(compare));

@@ -6,7 +6,7 @@ import type { Store } from "../../src/store/store.ts";
 import type { ListQuery } from "../../src/store/plants.ts";
 import { allTokens } from "../../src/store/tokens.ts";
 import type { Token } from "../../src/store/tokens.ts";
-import { tokenize } from "../../src/domain/terms.ts";
+import { wordsOfSearch } from "../../src/domain/terms.ts";
 import { below, openRandom, seedOf } from "./random.ts";
 import { rejectionOf } from "./rejection.ts";
 
@@ -205,7 +205,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
         const { plants, isLast } = await store.plants.list({ ...ALL, limit: 7, after: asPlantId(2999n), ...query });
         return [plants.length, isLast];
       };
-      for (const query of [{ tag: "pall" }, { words: ["sal"] }, { words: ["sal"], tag: "pall" }]) {
+      for (const query of [{ tag: "pall" }, { words: [{ anyOf: ["sal"] }] }, { words: [{ anyOf: ["sal"] }], tag: "pall" }]) {
         // One plant is always there: otherwise nothing could follow.
         expect(await page({ ...query, bytesMax: 1 })).toEqual([1, false]);
         expect(await page({ ...query, bytesMax: 50 })).toEqual([1, false]);
@@ -256,7 +256,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
 
     it("lists the plants without a tag, alone and with words, and at once after a change of the tag", async () => {
       // What was imported before may be indexed later.
-      const words = ["bare"];
+      const words = [{ anyOf: ["bare"] }];
       const plants = [plantOf(5000, "Bare root"), plantOf(5001, "Bare", ""), plantOf(5002, "Barefoot"), plantOf(5003, "Bare", "none")];
       for (const plant of plants) await store.plants.create(plant);
       expect(await list({ words, tag: null })).toEqual([5000n, 5002n]);
@@ -275,11 +275,11 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
     });
 
     it("lists plants with all words or beginnings, as they are stored now, also after reopening", async () => {
-      const words = tokenize("LYR fic");
+      const words = wordsOfSearch("LYR fic");
       expect(await list({ words })).toEqual([-201n, 200n, 201n]);
       expect(await list({ words, tag: "list" })).toEqual([-201n, 200n]);
       expect(await list({ words, after: asPlantId(-201n), limit: 1 })).toEqual([200n]);
-      expect(await list({ words: tokenize("meet"), after: asPlantId(PLANT_ID_MIN) })).toEqual([PLANT_ID_MAX]);
+      expect(await list({ words: wordsOfSearch("meet"), after: asPlantId(PLANT_ID_MIN) })).toEqual([PLANT_ID_MAX]);
       await swap(listed[3], undefined);
       expect(await list({ words })).toEqual([-201n, 201n]);
       await reopen();
@@ -290,13 +290,15 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       for (let id = 6000; id < 6030; id += 1) {
         const [first, second] = [plantOf(id, `Morus w${id}`), plantOf(id, `Ficus w${id}`, `t${id}`)];
         await store.plants.create(first);
-        expect(await list({ words: [`w${id}`, "morus"] })).toEqual([first.id]);
+        expect(await list({ words: [{ anyOf: [`w${id}`] }, { anyOf: ["morus"] }] })).toEqual([first.id]);
         expect(await swap(first, second)).toBe(true);
-        expect(await list({ words: [`w${id}`] })).toEqual([first.id]);
-        expect(await list({ words: [`w${id}`, "morus"] })).toEqual([]);
-        expect(await list({ words: ["fic", `w${id}`], tag: `t${id}`, after: asPlantId(BigInt(id - 1)), limit: 1 })).toEqual([first.id]);
+        expect(await list({ words: [{ anyOf: [`w${id}`] }] })).toEqual([first.id]);
+        expect(await list({ words: [{ anyOf: [`w${id}`] }, { anyOf: ["morus"] }] })).toEqual([]);
+        expect(
+          await list({ words: [{ anyOf: ["fic"] }, { anyOf: [`w${id}`] }], tag: `t${id}`, after: asPlantId(BigInt(id - 1)), limit: 1 }),
+        ).toEqual([first.id]);
         expect(await swap(second, undefined)).toBe(true);
-        expect(await list({ words: [`w${id}`] })).toEqual([]);
+        expect(await list({ words: [{ anyOf: [`w${id}`] }] })).toEqual([]);
       }
     });
 

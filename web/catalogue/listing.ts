@@ -1,6 +1,6 @@
 import type { Client, ListQuery, Page, Plant } from "../../src/client/client.ts";
 import { isSame } from "../../src/domain/plant.ts";
-import { isFound, tokenize, withoutImplied } from "../../src/domain/terms.ts";
+import { isFound, wordsOfSearch } from "../../src/domain/terms.ts";
 import { isAbort } from "../failure-text.ts";
 import { State } from "../state.ts";
 import { filterOf } from "../view.ts";
@@ -190,7 +190,7 @@ function isUnderWay(phase: Listed["phase"]): boolean {
 
 /** The plant, if the view shows it. */
 export function inView(view: View, plant: Plant | undefined): Plant | undefined {
-  return plant && isFound(plant, { words: withoutImplied(tokenize(view.q)), tag: view.tag }) ? plant : undefined;
+  return plant && isFound(plant, { words: wordsOfSearch(view.q), tag: view.tag }) ? plant : undefined;
 }
 
 /** At least so many rows, if there are, and where the next page begins. */

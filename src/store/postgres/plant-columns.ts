@@ -2,7 +2,8 @@ import { openPauses } from "../../runtime/event-loop.ts";
 import { nameKey } from "../../domain/name-order.ts";
 import { asPlantId } from "../../domain/plant.ts";
 import type { NewPlant, PlantId } from "../../domain/plant.ts";
-import { tokenize } from "../../domain/terms.ts";
+import { wordsOfName } from "../../domain/terms.ts";
+import type { SearchWord } from "../../domain/terms.ts";
 import { fromColumn, toColumn } from "./engine/text.ts";
 
 /** A plant as the statements return it. */
@@ -72,14 +73,14 @@ function quote(element: string): string {
  * textsearch-limitations).
  */
 function toWords(name: string): string {
-  const words = tokenize(name);
+  const words = wordsOfName(name);
   // A thousand characters may decompose to eighteen thousand. For few words, a Set costs as much as the words.
   return (words.length > FEW_WORDS ? [...new Set(words)] : words).join(" ");
 }
 
-/** The words of a search as a tsquery. Each matches any word that begins with it. */
-export function toQuery(words: readonly string[]): string {
-  return words.map((word) => `${word}:*`).join(" & ");
+/** The words of a search as a tsquery (doc: datatype-textsearch, "tsquery"). */
+export function toQuery(words: readonly SearchWord[]): string {
+  return words.map(({ anyOf, isWhole }) => `(${anyOf.map((word) => (isWhole ? word : `${word}:*`)).join(" | ")})`).join(" & ");
 }
 
 /** The plant of a row, which may have more columns. */

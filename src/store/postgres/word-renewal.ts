@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { tokenize, wordsOfName } from "../../domain/terms.ts";
 import type { Log } from "../../runtime/log.ts";
 import { MEND_WRONG } from "./check-statements.ts";
 import { walkPlants } from "./contents.ts";
@@ -19,13 +20,13 @@ const CLOSE_MS_MAX = 300;
 /** How long a statement may take, in milliseconds. */
 const OPTIONS = { statementMs: 20_000, isRepeatable: true } as const;
 
-/** Names in ASCII have the same words in all versions. */
-const ASCII = /^[\0-\x7f]*$/;
+/** Names in ASCII that begin like this have the same key in all versions and, if they have no other spellings, the same words. */
+const PLAIN = /^(?!x)[a-z0-9][\0-\x7f]*$/i;
 
 /**
- * Gives each plant the words that `tokenize` returns today, once for each store, in the background. Until then no search
- * finds it by a word that is another today. A replica of the version before may write such words later: `check` finds and
- * mends them.
+ * Gives each plant the words that `wordsOfName` returns today, and the key of its name, once for each store, in the
+ * background. Until then no search finds it by a word that is another today. A replica of the version before may write
+ * such words later: `check` finds and mends them.
  */
 export function renewWords({ execute, log }: Readonly<{ execute: Execute; log: Log }>) {
   const closing = new AbortController();
@@ -40,7 +41,7 @@ export function renewWords({ execute, log }: Readonly<{ execute: Execute; log: L
     log.info("words_renewing");
     let renewed = 0;
     for await (const plants of walkPlants(execute)) {
-      const named = plants.filter(({ name }) => !ASCII.test(name));
+      const named = plants.filter(({ name }) => !PLAIN.test(name) || wordsOfName(name).length > tokenize(name).length);
       if (named.length > 0) renewed += (await execute(MEND_WRONG, await searchableColumnsOf(named), OPTIONS)).length;
       await pause(PAGE_MS);
       if (closing.signal.aborted) return;

@@ -30,7 +30,7 @@ import { fromColumn, toColumn } from "../../../src/store/postgres/engine/text.ts
 import { nameKey } from "../../../src/domain/name-order.ts";
 import { normalize } from "../../../src/domain/normalization.ts";
 import { WordIndex } from "../../../src/store/sqlite/search/word-index.ts";
-import { isFound, tokenize } from "../../../src/domain/terms.ts";
+import { isFound, wordsOfName, wordsOfSearch } from "../../../src/domain/terms.ts";
 import { findParent } from "../../../src/tracing/trace-context.ts";
 import { checkBody, parsePlant } from "../../../src/domain/validation.ts";
 import { findRepeats } from "../../../web/import/repeats.ts";
@@ -183,15 +183,15 @@ function putIntoIndex(text: string): void {
 }
 
 function findInIndex(text: string): void {
-  index.find({ words: tokenize(text).slice(0, 32), tag: text, from: 0n, limit: 100 });
+  index.find({ words: wordsOfSearch(text).slice(0, 32), tag: text, from: 0n, limit: 100 });
 }
 
 /** As many words as a search may have. */
 function lastOf(text: string): Parameters<typeof isFound>[1] {
-  return { words: tokenize(text).slice(-32), tag: undefined };
+  return { words: wordsOfSearch(text).slice(-32), tag: undefined };
 }
 
-const EIGHT_WORDS = tokenize("a b c d e f g h");
+const EIGHT_WORDS = wordsOfSearch("a b c d e f g h");
 
 /** The most that the limits let in, in bytes. A file may have any length, so more than a line. */
 const BODY = 65_536;
@@ -203,8 +203,8 @@ const TRAILERS = 8192;
 const SEARCH = 1000;
 const TABLE: ReadonlyArray<readonly [what: string, bytes: number, meant: string | undefined, work: Work]> = [
   ["text in a form of Unicode", BODY, "marks of seven classes", (text) => normalize(text, "NFKD")],
-  ["words of a name", BODY, "marks of seven classes", tokenize],
-  ["words of a search", SEARCH, "marks of seven classes", tokenize],
+  ["words of a name", BODY, "marks of seven classes", wordsOfName],
+  ["words of a search", SEARCH, "marks of seven classes", wordsOfSearch],
   ["a look whether a plant is found", BODY, "ligatures of eighteen", (text) => isFound(plantOf(text), { words: EIGHT_WORDS, tag: text })],
   ["a look whether a plant is found by all", SEARCH, "ligatures of eighteen", (text) => isFound(plantOf(text), lastOf(text))],
   ["a body", BODY, undefined, readJson],
@@ -270,7 +270,7 @@ const TABLE: ReadonlyArray<readonly [what: string, bytes: number, meant: string 
   ["a row of an export", BODY, "quotes", (text) => csvWriter({ guardFormulas: true })(plantOf(text))],
   ["columns of PostgreSQL", BODY, "ligatures of eighteen", (text) => searchableColumnsOf([plantOf(text)])],
   ["a column of PostgreSQL and back", BODY, "U+0000", (text) => fromColumn(toColumn(text))],
-  ["a query of PostgreSQL", SEARCH, "ligatures of eighteen", (text) => toQuery(tokenize(text))],
+  ["a query of PostgreSQL", SEARCH, "ligatures of eighteen", (text) => toQuery(wordsOfSearch(text))],
   ["the key of a name", BODY, "marks of seven classes", nameKey],
   ["the index of names", BODY, "ligatures of eighteen", putIntoIndex],
   ["a search of the index", SEARCH, "other words", findInIndex],

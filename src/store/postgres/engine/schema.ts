@@ -7,7 +7,7 @@ import { UnfitError } from "./requirements.ts";
 
 /**
  * One step for each version: a statement that may run again, and in several processes at once. Never edit a released
- * step. A row holds what its plant is found by, so that one statement writes all of it: the words that `tokenize`
+ * step. A row holds what its plant is found by, so that one statement writes all of it: the words that `wordsOfName`
  * returns, and the tag. Tags are indexed by 60 bits of their MD5: an index cannot hold long texts, and a short key
  * halves its size. `name_key` is what names are ordered by; replicas from before it write none. `added` is the time of
  * the create by the clock of the server, the same for all replicas; plants from before it have that of the upgrade.
@@ -41,8 +41,8 @@ export const STEPS: readonly Statement[] = [
  */
 export const VERSION = 8;
 
-/** Which words `tokenize` returns. Raise it when they change: then each store gets new ones (word-renewal.ts). */
-export const WORDS_VERSION = 2;
+/** Which words `wordsOfName` returns, and which key `nameKey`. Raise it when they change: then each store gets new ones (word-renewal.ts). */
+export const WORDS_VERSION = 3;
 
 /** The indexes that a store has, besides those of its keys. */
 export const INDEX_NAMES = STEPS.flatMap((step) => indexName(step) ?? []);

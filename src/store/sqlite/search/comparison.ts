@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { tokenize } from "../../../domain/terms.ts";
+import { wordsOfName } from "../../../domain/terms.ts";
 import { pragma } from "../engine/requirements.ts";
 import { openForLook, prepareStateRead } from "./index-file.ts";
 import type { LookedAt } from "./index-file.ts";
@@ -100,7 +100,7 @@ function compare({ db: index, isUntouched }: LookedAt, pending: ReadonlySet<bigi
     add(plant: PlantRow): void {
       const plantHash = hashOfId(plant.id);
       if (failure !== undefined || pendingHashes.has(plantHash)) return;
-      const found = tokenize(plant.name);
+      const found = wordsOfName(plant.name);
       try {
         found.forEach(words.lookUp);
       } catch (reason) {

@@ -1,3 +1,4 @@
+import type { SearchWord } from "../../../domain/terms.ts";
 import { PREFIX_LENGTHS, startOf } from "./prefixes.ts";
 
 /**
@@ -11,8 +12,11 @@ const ALTERNATIVES_MAX = 100;
 const FIRST = "\0";
 const LAST = "\u{10ffff}";
 
+/** A token that no plant has. */
+const NO_TOKEN = "#";
+
 type Wanted = Readonly<{
-  words: readonly string[];
+  words: readonly SearchWord[];
   /** Another token, which must match exactly. */
   token: string | undefined;
   /** The first indexed word at or after a text. */
@@ -27,25 +31,32 @@ type Wanted = Readonly<{
  * prefix, which finds too much.
  */
 export function expressionOf({ words, token, wordFrom }: Wanted): string {
-  // The more words there are, the less it matters if one of them finds too much.
-  const max = Math.floor(ALTERNATIVES_MAX / words.length);
-  const parts = words.map((word) => `(${alternativesOf(word, { max, wordFrom }).map(quoted).join(" OR ")})`);
+  const parts = words.map(({ anyOf, isWhole = false }) => {
+    // The more words there are, the less it matters if one of them finds too much.
+    const max = Math.floor(ALTERNATIVES_MAX / words.length / anyOf.length);
+    const found = anyOf.flatMap((word) => (isWhole ? wholeOf(word, wordFrom) : alternativesOf(word, { max, wordFrom })));
+    return `(${(found.length > 0 ? found : [NO_TOKEN]).map(quoted).join(" OR ")})`;
+  });
   return [...parts, ...(token === undefined ? [] : [quoted(token)])].join(" AND ");
+}
+
+function wholeOf(word: string, wordFrom: Wanted["wordFrom"]): string[] {
+  return wordFrom(word) === word ? [word] : [];
 }
 
 function alternativesOf(start: string, { max, wordFrom }: Pick<Wanted, "wordFrom"> & { max: number }): string[] {
   const length = PREFIX_LENGTHS.find((prefix) => prefix >= lengthOf(start)) ?? Infinity;
-  if (length === lengthOf(start)) return [start];
   const found: string[] = [];
   let from = start;
   for (let word = wordFrom(from); word?.startsWith(start); word = wordFrom(from)) {
+    if (length === lengthOf(start)) return [start];
     const isWhole = lengthOf(word) < length;
     const head = startOf(word, length);
     found.push(head);
     if (found.length > max) return [indexedPartOf(start)];
     from = head + (isWhole ? FIRST : LAST);
   }
-  return found.length > 0 ? found : [start];
+  return found;
 }
 
 /** The longest prefix that the index stores. */

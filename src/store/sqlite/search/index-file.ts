@@ -9,7 +9,7 @@ import { makeDurable, pragma, prepareBigInts } from "../engine/requirements.ts";
 export type IndexState = { buildFrom: bigint | null; indexed: number; mark: string };
 
 /** Written into the file. A file with another number is rebuilt. */
-const VERSION = 11;
+const VERSION = 12;
 
 /**
  * FTS5 counts its rows and words for a ranking that we never ask for, in its row 1. A plant may be removed as it was before

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { nameKey } from "../../../domain/name-order.ts";
-import { tokenize } from "../../../domain/terms.ts";
+import { wordsOfName } from "../../../domain/terms.ts";
 import type { Sorting } from "../../page.ts";
 import type { PlantRow } from "./changes.ts";
 import { PREFIX_LENGTHS, startOf } from "./prefixes.ts";
@@ -34,7 +34,7 @@ export function createPlantTokens(onNew: OnNew) {
   function ofName(name: string): IndexedName {
     const remembered = names.get(name);
     if (remembered !== undefined) return remembered;
-    const all = tokenize(name);
+    const all = wordsOfName(name);
     for (const word of all) onNew.word(word);
     return remember(names, name, { text: toText(all), count: all.length, key: nameKey(name) }, NAMES_KNOWN_MAX);
   }
