@@ -856,6 +856,21 @@ export const MUTANTS: readonly Mutant[] = [
     from: "export const WORDS_VERSION = 3;",
     to: "export const WORDS_VERSION = 2;",
   },
+  {
+    test: "interface/name-order.test.ts",
+    name: "is in order for hybrids among their genera",
+    file: "src/domain/name-order.ts",
+    from: "LETTER.test(counted) ? counted :",
+    to: "LETTER ? counted :",
+  },
+  {
+    // A cursor from before the key changed is read on.
+    test: "interface/sorting.test.ts",
+    name: "refuse a cursor of the order in which leading signs counted",
+    file: "src/http/cursor.ts",
+    from: "{ name: 5, newest: 2",
+    to: "{ name: 1, newest: 2",
+  },
 
   // The store
   {

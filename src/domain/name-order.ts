@@ -53,6 +53,12 @@ const SYMBOL = /^[\u2010-\u2bff\u3000-\u303f\u{1f000}-\u{1faff}]/u;
 const COUNTED_MAX = 100;
 const KEY_LENGTH_MAX = 600;
 
+/** Signs that a name may begin with, and that do not count there: ×Cuprocyparis is beside Cuprocyparis, ʻŌhiʻa among O. */
+const LEADING = /^(?:(?:[×+'’‘`ʻʼ]|x(?=\s*\p{Lu}))\s*)+(?=\p{L})/u;
+
+/** Where most names begin, without any of these signs. */
+const LETTER = /^[A-Za-wyz]/;
+
 const COUNTED = new RegExp(`^.{0,${COUNTED_MAX}}`, "su");
 
 /** In UTF-8: above all characters of names, and above the table. */
@@ -73,7 +79,8 @@ const MET_MAX = 20_000;
  * same. It depends on the name alone.
  */
 export function nameKey(name: string): string {
-  const start = name.length > COUNTED_MAX ? COUNTED.exec(name)![0] : name;
+  const counted = name.length > COUNTED_MAX ? COUNTED.exec(name)![0] : name;
+  const start = LETTER.test(counted) ? counted : counted.replace(LEADING, "");
   asciiWeights ??= Array.from({ length: 128 }, (_, code) => weigh(String.fromCharCode(code)));
   let key = "";
   for (let at = 0; at < start.length; at += 1) {

@@ -4,8 +4,8 @@ import { asPlantId } from "../domain/plant.ts";
 import { ORDERS } from "../store/page.ts";
 import type { Order, Place } from "../store/page.ts";
 
-/** The first byte of a cursor. When keys of an order change, it gets another number. */
-const KINDS = { name: 1, newest: 2, "-name": 3, oldest: 4 } as const satisfies Record<Order, number>;
+/** The first byte of a cursor. When keys of an order change, it gets another number: 1 and 3 were of names with their leading signs. */
+const KINDS = { name: 5, newest: 2, "-name": 6, oldest: 4 } as const satisfies Record<Order, number>;
 
 const HEAD_BYTES = 9;
 const INT64_BYTES = 8;

@@ -38,6 +38,13 @@ const SCRIPTS: Readonly<Record<string, readonly string[]>> = {
 
 const MIXED = ["Latin", "Greek", "Cyrillic", "Hebrew"].flatMap((script) => [...SCRIPTS[script]!, "0", "9", " "]);
 
+/** Without what a name may begin with that does not count. */
+function withoutSign(name: string): string {
+  const [signs] = /^(([×+'’‘`]|x(?=\s*\p{Lu}))\s*)*/u.exec(name)!;
+  const rest = name.slice(signs.length);
+  return /^\p{L}/u.test(rest) ? rest : name;
+}
+
 function signOf(left: string, right: string): number {
   return left === right ? 0 : left < right ? -1 : 1;
 }
@@ -48,7 +55,8 @@ describe("the key of a name", () => {
       const text = fc.string({ unit: fc.constantFrom(...letters), maxLength: 5 });
       fc.assert(
         fc.property(text, text, text, (start, left, right) => {
-          expect(signOf(nameKey(start + left), nameKey(start + right))).toBe(Math.sign(ROOT.compare(start + left, start + right)));
+          const order = ROOT.compare(withoutSign(start + left), withoutSign(start + right));
+          expect(signOf(nameKey(start + left), nameKey(start + right))).toBe(Math.sign(order));
         }),
         { numRuns: 3000, seed: seedOf(`name-order ${script}`) },
       );
@@ -76,6 +84,15 @@ describe("the key of a name", () => {
 
   for (const { names, why } of [
     { names: ["", " ", "-", "'", "(", "€", "🌵", "1", "a", "b", "я", "あ", "中"], why: "signs, symbols, digits, letters, scripts" },
+    {
+      names: ["Cuprocyparis", "×Cuprocyparis a", "× Cuprocyparis b", "x Cuprocyparis c", "xCuprocyparis d", "D"],
+      why: "hybrids among their genera",
+    },
+    {
+      names: ["+Laburnocytisus", "+ Laburnocytisus b", "Laburnum", "'Ohi'a", "ʻŌhiʻa", "Oxalis"],
+      why: "chimaeras, and names with an apostrophe",
+    },
+    { names: ["+", "×1", "1", "x", "x a", "Xa", "xy"], why: "signs without a letter behind them, and an x without a capital" },
     { names: ["item 10", "item 9"], why: "digits one by one" },
     { names: ["Ginkgo biloba", "Ginkgo-biloba", "Ginkgobiloba"], why: "a space before anything else" },
   ])

@@ -76,7 +76,7 @@ function wrongFor({ type, format, enum: choices, maxLength }: ParameterSchema): 
 
 /** Text that a parameter accepts, where it is not any text. */
 const RIGHT_TEXTS: Readonly<Record<string, string>> = {
-  "listPlants cursor": "AQAAAAAAAAABBAA&sort=name",
+  "listPlants cursor": "BQAAAAAAAAABBAA&sort=name",
   "listTokens cursor": "first",
   "importPlants idColumn": "column%201",
   "importPlants nameColumn": "name",

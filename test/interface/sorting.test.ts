@@ -84,6 +84,10 @@ describe(`sorted lists`, () => {
     { why: "a cursor of the reversed order", query: `sort=-name&cursor=${toCursor("name", place)}` },
     { why: "a cursor of the newest among the oldest", query: `sort=oldest&cursor=${toCursor("newest", age)}` },
     { why: "a cursor in a list by id", query: `cursor=${toCursor("name", place)}` },
+    {
+      why: "a cursor of the order in which leading signs counted",
+      query: `sort=name&cursor=${Buffer.from("01000000000000000038", "hex").toString("base64url")}`,
+    },
     { why: "an empty cursor", query: "sort=name&cursor=" },
     { why: "a cursor that was cut", query: `sort=newest&cursor=${toCursor("newest", age).slice(0, -2)}` },
     { why: "a cursor with more after it", query: `sort=newest&cursor=${toCursor("newest", age)}AAAA` },

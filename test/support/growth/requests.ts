@@ -81,7 +81,7 @@ function imported(type: string, what: string, meant: string | undefined, bodyOf:
 
 /** A cursor by name whose key is this text, which the store compares with those of its plants. */
 function cursorOf(text: string): string {
-  return Buffer.concat([Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0, 1), Buffer.from(text)]).toString("base64url");
+  return Buffer.concat([Uint8Array.of(5, 0, 0, 0, 0, 0, 0, 0, 1), Buffer.from(text)]).toString("base64url");
 }
 
 const ASKS_FIRST: Request = { line: "OPTIONS /plants", fields: ["Origin: https://garden.example"] };
