@@ -4,7 +4,8 @@ import { takeStep } from "./step.ts";
 
 export type Opened =
   | Readonly<{ kind: "nothing" }>
-  | Readonly<{ kind: "add" }>
+  /** With a name to begin with, which a reload does not know. */
+  | Readonly<{ kind: "add"; name?: string }>
   | Readonly<{ kind: "edit"; id: bigint }>
   | Readonly<{ kind: "import"; file?: File }>
   /** The tag of what is selected, or another name for one: a link or a reload does not know of which. */

@@ -65,18 +65,21 @@ describe("the catalogue", () => {
     await steps("press Escape > leaves > press ControlOrMeta+A > type x > holds Search names = x");
   });
 
-  it("says once that nothing matches, searches without the tag, shows everything again, and that signs leave nothing out", async () => {
+  it("says once that nothing matches, adds what was searched for, searches without the tag, shows everything again, and that signs leave nothing out", async () => {
     await place.plant(FEW);
     const { page, sees, reads, enter, steps } = await place.open([], { path: "/?q=mentha&tag=tree" });
     await page.getByRole("status").filter({ hasText: "No plants match." }).waitFor();
     const seen = await page.evaluate<string>("document.querySelector('main').innerText");
     expect(seen.match(/match|0 plants/g)).toHaveLength(2);
     await steps("click Search without the tag > sees Mentha spicata > at /?q=mentha > enter Search names = nothing");
-    await steps("click Show all plants");
+    await steps("click Add “nothing” > holds Name = nothing > press Escape > leaves > click Show all plants");
     await sees(ALL);
+    await steps("enter Search names = acer nothing > click Add “acer nothing” > holds Name = acer nothing");
+    await steps("click Save > sees acer nothing > at /?q=acer+nothing > enter Search names = ");
+    await sees(["Acer palmatum", "acer nothing", ...ALL.slice(1)]);
     for (const q of ["\u{1f335}", "-"]) {
       await enter({ "Search names": q });
-      await reads(`Names are searched by letters and digits, and “${q}” has none, so it leaves nothing out. 5 plants.`);
+      await reads(`Names are searched by letters and digits, and “${q}” has none, so it leaves nothing out. 6 plants.`);
     }
   });
 

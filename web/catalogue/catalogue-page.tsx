@@ -59,7 +59,7 @@ function Front({ catalogue, importCode, asked }: FrontProps) {
   const opened = useValue(catalogue.context.opening.state);
   const { read, write, admin } = catalogue.access;
   if (opened.kind === "tag" && asked) return <AskTag catalogue={catalogue} asked={asked} />;
-  if (opened.kind === "add" && write) return <AddDialog catalogue={catalogue} />;
+  if (opened.kind === "add" && write) return <AddDialog catalogue={catalogue} name={opened.name} />;
   if (opened.kind === "edit" && read) return <EditDialog key={opened.id} catalogue={catalogue} id={opened.id} />;
   if (opened.kind === "import" && write) return <ImportEntrance catalogue={catalogue} importCode={importCode} file={opened.file} />;
   return opened.kind === "tokens" && admin ? <TokenDialog catalogue={catalogue} /> : null;

@@ -1,4 +1,5 @@
 import { failureText } from "../failure-text.ts";
+import { quote } from "../notices.ts";
 import { useValue } from "../state.ts";
 import { Button } from "../ui/button.tsx";
 import { FOCUS_HOME, focusHome } from "../ui/focus.ts";
@@ -49,6 +50,9 @@ function Results({ catalogue }: Readonly<{ catalogue: Catalogue }>) {
         <div class="empty">
           <p>No plants match.</p>
           <div class="choices">
+            {catalogue.access.write && view.q !== "" ? (
+              <Button label={`Add ${quote(view.q)}`} onClick={() => catalogue.context.opening.open({ kind: "add", name: view.q })} />
+            ) : null}
             {view.tag !== undefined && view.q !== "" ? (
               <Button label="Search without the tag" onClick={() => show({ tag: undefined })} />
             ) : null}

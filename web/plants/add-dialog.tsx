@@ -20,11 +20,13 @@ import { NameAndTag } from "./plant-fields.tsx";
 /** `isOwnId`: whether the id is typed too; `sent`: all that was sent, and may be stored though no response came. */
 type Typed = Readonly<{ draft: Draft; isOwnId: boolean; sent?: readonly Draft[] }>;
 
-export function AddDialog({ catalogue }: Readonly<{ catalogue: Catalogue }>) {
+type AddDialogProps = Readonly<{ catalogue: Catalogue; /** To begin with. */ name?: string | undefined }>;
+
+export function AddDialog({ catalogue, name = "" }: AddDialogProps) {
   const { notices, opening } = catalogue.context;
   const onClose = () => opening.close();
   const tags = useValue(catalogue.tagCounts.state) ?? [];
-  const { typed, isTyped, isBusy, problem, takenId, isShown, save } = useAdding(catalogue);
+  const { typed, isTyped, isBusy, problem, takenId, isShown, save } = useAdding(catalogue, name);
   const { draft } = typed.value;
   const [saved, setSaved] = useState<Plant>();
   const form = useRef<HTMLFormElement>(null);
@@ -41,7 +43,7 @@ export function AddDialog({ catalogue }: Readonly<{ catalogue: Catalogue }>) {
     if (!plant) return;
     setSaved(plant);
     // The next one is often of the same kind.
-    typed.reset(newPlant(draft.tag));
+    typed.reset(newPlant({ name: "", tag: draft.tag }));
     form.current?.querySelector("input")?.focus();
   }
 
@@ -54,7 +56,7 @@ export function AddDialog({ catalogue }: Readonly<{ catalogue: Catalogue }>) {
   return (
     <Dialog title="Add a plant" notices={notices} onClose={onClose}>
       <p role="status">{saved === undefined ? "" : `${quote(saved.name)} is saved with the id ${saved.id}.`}</p>
-      {typed.isBack && isTyped && saved === undefined ? <BackAgain onDiscard={() => typed.reset(newPlant(""))} /> : null}
+      {typed.isBack && isTyped && saved === undefined ? <BackAgain onDiscard={() => typed.reset(newPlant({ name, tag: "" }))} /> : null}
       <Form ref={form} onSubmit={saveAndClose}>
         <NameAndTag draft={draft} onDraft={(next) => typed.set({ ...typed.value, draft: next })} tags={tags} isFixed={isBusy} />
         <IdField typed={typed} isFixed={isBusy} />
@@ -102,10 +104,10 @@ function IdField({ typed, isFixed }: Readonly<{ typed: Kept<Typed>; isFixed: boo
 }
 
 /** An id that was made stays the same until the plant is saved: to save it once more after a lost answer is safe. */
-function useAdding(catalogue: Catalogue) {
-  const typed = useKept<Typed>("new-plant", () => newPlant(""));
+function useAdding(catalogue: Catalogue, name: string) {
+  const typed = useKept<Typed>("new-plant", () => newPlant({ name, tag: "" }));
   const { draft, isOwnId, sent = [] } = typed.value;
-  const isTyped = draft.name !== "" || isOwnId;
+  const isTyped = draft.name !== name || isOwnId;
   useHold(isTyped);
   const isShown = useShown();
   const [takenId, setTakenId] = useState<bigint>();
@@ -153,6 +155,6 @@ async function correct(client: Client, before: readonly Plant[], to: Plant): Pro
   return false;
 }
 
-function newPlant(tag: string): Typed {
-  return { draft: { id: String(makeId()), name: "", tag }, isOwnId: false };
+function newPlant(draft: Omit<Draft, "id">): Typed {
+  return { draft: { id: String(makeId()), ...draft }, isOwnId: false };
 }
