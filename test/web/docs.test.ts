@@ -1,7 +1,10 @@
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import type { Page } from "playwright-core";
 import { loadContract } from "../../src/domain/contract.ts";
 import { needs } from "../support/program.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { usePlace } from "../support/web/place.ts";
 
 const { operations, served } = loadContract();
@@ -116,6 +119,28 @@ describe("the reference at /docs", () => {
     });
     expect([await new Response(stdout).text(), await place.exported()]).toEqual(["200", sent]);
   });
+
+  needs("curl").it(
+    "begins with a command that lists plants when it is pasted, with the first token, or with one's own if asked to",
+    async () => {
+      await place.plant(["1,Acer,tree"]);
+      const page = await open();
+      const command = page.locator("header pre");
+      const cwd = temporaryFolder();
+      mkdirSync(join(cwd, "data"));
+      async function paste(line: string): Promise<unknown> {
+        return JSON.parse(await new Response(Bun.spawn(["sh", "-c", line], { cwd, stderr: "ignore" }).stdout).text());
+      }
+      writeFileSync(join(cwd, "data/first-token"), `${place.service.token}\n`);
+      const listed = [{ id: 1, name: "Acer", tag: "tree" }];
+      expect(await paste(await command.innerText())).toEqual(listed);
+      rmSync(join(cwd, "data"), { recursive: true });
+      await page.locator("#token").fill(place.service.token);
+      expect(await command.innerText()).not.toContain(place.service.token);
+      await page.getByRole("button", { name: "Put my token in" }).click();
+      expect(await paste(await command.innerText())).toEqual(listed);
+    },
+  );
 
   it("imports a file, makes and revokes a token, and shows the beginning of a response that is too long", async () => {
     await place.plant(Array.from({ length: 8000 }, (_, at) => `${at + 10},A plant with a name of some length,`));

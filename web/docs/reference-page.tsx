@@ -3,6 +3,7 @@ import type { PageSession } from "../session.ts";
 import { parseToken } from "../sign-in/token-text.ts";
 import { useValue } from "../state.ts";
 import type { Reference } from "./document.ts";
+import { FirstRequest } from "./first-request.tsx";
 import { Section } from "./operation.tsx";
 import { Prose } from "./prose.tsx";
 import { Fields } from "./shape.tsx";
@@ -23,6 +24,7 @@ export function ReferencePage({ reference, session }: Readonly<{ reference: Refe
           <a href="./">The catalogue</a> · <a href="./openapi.json">openapi.json</a>
         </p>
         <TokenField session={session} isSignedIn={token !== undefined} />
+        <FirstRequest token={token} />
       </header>
       <Operations groups={groups} />
       <main>
