@@ -11,17 +11,27 @@ export const WORD = new RegExp(`${ALONE}|${LETTER}+`, "gv");
 const APOSTROPHE = /['’‘‛`′՚׳\u02b9-\u02bf]/v;
 const HYPHEN = /[\p{Pd}−.\/_]/v;
 
-/** A word, or several with such a sign between them. */
+/** Words of a search: one, or several with such a sign between them. */
 const CHAIN = new RegExp(
   `${ALONE}|(?:${LETTER}*\\p{N}[.\\/_](?=\\p{N})|${LETTER}+[${APOSTROPHE.source}[\\p{Pd}−]](?=${LETTER}))*${LETTER}+`,
   "gv",
 );
 const CHAIN_IN_ASCII = /(?:[a-z0-9]*[0-9][./_](?=[0-9])|[a-z0-9]+['`-](?=[a-z0-9]))*[a-z0-9]+/g;
 
-/** Whether there may be several. */
-const HAS_CHAIN = new RegExp(`\\S[${APOSTROPHE.source}${HYPHEN.source}]\\S`, "v");
-const HAS_CHAIN_IN_ASCII = /[a-z0-9]['`-][a-z0-9]|[0-9][./_][0-9]/;
-const IS_CHAIN = new RegExp(`[${APOSTROPHE.source}${HYPHEN.source}]`, "v");
+/**
+ * Several of a name, without digits: accession codes differ from plant to plant, and as words of the index they made it a
+ * tenth larger.
+ */
+const LETTER_OF_NAME = String.raw`[${LETTER}--\p{N}]`;
+const JOINED = new RegExp(`${LETTER_OF_NAME}+(?:[${APOSTROPHE.source}[\\p{Pd}−]]${LETTER_OF_NAME}+)+`, "gv");
+const JOINED_IN_ASCII = /[a-z]+(?:['`-][a-z]+)+/g;
+
+/** Whether there may be any: it takes less time. */
+const HAS_JOINED = new RegExp(`\\S[${APOSTROPHE.source}[\\p{Pd}−]]\\S`, "v");
+const HAS_JOINED_IN_ASCII = /[a-z]['`-][a-z]/;
+
+/** An accession code without its sign: a year and what follows. */
+const CODE = /^(?<year>1[789]\p{N}{2}|20\p{N}{2})(?<rest>[\p{L}\p{N}]{2,})$/u;
 
 /**
  * An x that stands for ×, as in xfragilis: before letters that no word has after its x, as the Greek ones begin with xan-,
@@ -77,7 +87,7 @@ export function isAscii(text: string): boolean {
 
 /** What a name is found by besides these words of it. The text is folded. As many as there are words and letters at most: joined forms do not multiply. */
 export function spellingsOf(text: string, words: readonly string[], isPlain: boolean): string[] {
-  const more = (isPlain ? HAS_CHAIN_IN_ASCII : HAS_CHAIN).test(text) ? joinedIn(text, isPlain) : [];
+  const more = (isPlain ? HAS_JOINED_IN_ASCII : HAS_JOINED).test(text) ? joinedIn(text, isPlain) : [];
   const joined = more.length;
   for (let at = 0; at < words.length + joined; at += 1) {
     const word = words[at] ?? more[at - words.length]!;
@@ -94,14 +104,14 @@ export function spellingsOf(text: string, words: readonly string[], isPlain: boo
 export function readingsOf(text: string): string[][] {
   const words: string[][] = [];
   const pairs: string[][] = [];
-  for (const chain of chainsIn(text, isAscii(text))) {
+  for (const chain of text.match(isAscii(text) ? CHAIN_IN_ASCII : CHAIN) ?? []) {
     let whole = "";
     for (const element of chain.split(HYPHEN)) {
       let joined = "";
       for (const part of element.split(APOSTROPHE)) {
         joined += part;
         whole += part;
-        const [first = [part], ...others] = pairsOf(part);
+        const [first = [part], ...others] = dividedOf(part) ?? pairsOf(part);
         words.push([...first, joined, whole].flatMap(alike));
         pairs.push(...others);
       }
@@ -110,14 +120,9 @@ export function readingsOf(text: string): string[][] {
   return [...words, ...pairs.slice(0, PAIRS_MAX)];
 }
 
-function chainsIn(text: string, isPlain: boolean): readonly string[] {
-  return text.match(isPlain ? CHAIN_IN_ASCII : CHAIN) ?? [];
-}
-
 /** "St. John's-wort" has "johns" and "johnswort". */
 function joinedIn(text: string, isPlain: boolean): string[] {
-  return chainsIn(text, isPlain).flatMap((chain) => {
-    if (!IS_CHAIN.test(chain)) return [];
+  return (text.match(isPlain ? JOINED_IN_ASCII : JOINED) ?? []).flatMap((chain) => {
     const elements = chain.split(HYPHEN).map((element) => element.split(APOSTROPHE));
     const spoken = elements.filter(({ length }) => length > 1).map((parts) => parts.join(""));
     return elements.length > 1 ? [...spoken, elements.flat().join("")] : spoken;
@@ -142,6 +147,12 @@ function insideOf(word: string): string[] {
   const letters = word.match(INNER) ?? [];
   const isFirst = letters.length > 0 && word.startsWith(letters[0]!);
   return letters.map((letter, at) => letter + (letters[at + 1] ?? "")).slice(isFirst ? 1 : 0);
+}
+
+/** What finds an accession code that has a sign in the name. */
+function dividedOf(word: string): string[][] | undefined {
+  const { year, rest } = CODE.exec(word)?.groups ?? {};
+  return year === undefined || rest === undefined ? undefined : [[year], [rest, word]];
 }
 
 /** What finds a word inside another one: all pairs of its letters. Each may also be in a word that begins as this one. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { CATALOGUE, SEARCHES } from "../support/botanists-day.ts";
 import { ENGINES } from "../support/engines.ts";
+import { PATIENCE } from "../support/patience.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { askUntil } from "../support/until.ts";
@@ -20,7 +21,7 @@ describe.each(ENGINES)("a search of a botanist on $engine", ({ openFlags }) => {
       () => search(""),
       ({ length }) => length === CATALOGUE.length,
     );
-  });
+  }, 30_000 * PATIENCE);
   afterAll(() => service.stop());
 
   for (const [q, ...parts] of SEARCHES)

@@ -189,7 +189,7 @@ export const SEARCHES: ReadonlyArray<readonly [q: string, ...found: string[]]> =
   ["20190456", "uvaursi"],
   ["2019 0456", "uvaursi"],
   ["abg-2004-0123", "ABG"],
-  ["abg20040123b", "ABG"],
+  ["20040123", "ABG"],
   ["2004-0123", "ABG"],
   // Inside words
   ["나무", "은행", "느티"],
