@@ -872,6 +872,45 @@ export const MUTANTS: readonly Mutant[] = [
     to: "{ name: 1, newest: 2",
   },
 
+  {
+    test: "interface/suggestions.test.ts",
+    name: '"Quercus robor" leads to',
+    file: "src/domain/suggestions.ts",
+    from: "if (tail.length > 0) found.add(head + letter + rest);",
+    to: "",
+  },
+  {
+    // Two letters in a word are not corrected.
+    test: "interface/suggestions.test.ts",
+    name: '"lavendulla" leads to',
+    file: "src/http/suggestions.ts",
+    from: "[nearTo, furtherFrom, farFrom]",
+    to: "[nearTo]",
+  },
+  {
+    // Suggestions come from plants that the filter leaves out.
+    test: "interface/suggestions.test.ts",
+    name: "look only at plants with the tag, or without one",
+    file: "src/http/suggestions.ts",
+    from: "words: some, tag, limit,",
+    to: "words: some, tag: undefined, limit,",
+  },
+  {
+    // A search that finds something is corrected too.
+    test: "interface/suggestions.test.ts",
+    name: '"prunus serrulata" leads to',
+    file: "src/http/suggestions.ts",
+    from: "if (found.plants.length > 0) return [];",
+    to: "",
+  },
+  {
+    test: "web/catalogue.test.ts",
+    name: "suggests a search where one or two letters are wrong",
+    file: "web/catalogue/suggestions.tsx",
+    from: ".then(setFound, () => {})",
+    to: ".then(() => {}, () => {})",
+  },
+
   // The store
   {
     // A search uses the index as it is.

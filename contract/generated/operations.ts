@@ -14,6 +14,7 @@ export type ParametersOf = Readonly<{
   importPlants: Readonly<{ onConflict: "refuse" | "replace"; dryRun: boolean; header: "present" | "absent"; guess: boolean; encoding?: "utf-8" | "windows-1252"; idColumn?: string; nameColumn?: string; tagColumn?: string; ids: "file" | "content"; firstId?: bigint; dropEmptyTags: boolean }>;
   exportPlants: Readonly<{ format?: "ndjson" | "csv"; profile: "plain" | "dwc"; guardFormulas: boolean; tag?: string; untagged: boolean; q?: string }>;
   countPlants: Readonly<{ tag?: string; untagged: boolean; q?: string }>;
+  suggestSearches: Readonly<{ tag?: string; untagged: boolean; q?: string }>;
   listTags: Readonly<{ limit: number; tag?: string; untagged: boolean; q?: string }>;
   getSession: Readonly<Record<string, never>>;
   listTokens: Readonly<{ limit: number; cursor?: string }>;
@@ -37,6 +38,7 @@ export type BodyOf<Stream> = Readonly<{
   importPlants: Stream;
   exportPlants: undefined;
   countPlants: undefined;
+  suggestSearches: undefined;
   listTags: undefined;
   getSession: undefined;
   listTokens: undefined;
@@ -61,6 +63,7 @@ export const OPERATIONS = [
   { id: "importPlants", method: "POST", path: "/plants/import", scope: "plants:write", queue: "imports", pathId: undefined, query: [{"name":"onConflict","schema":{"type":"string","enum":["refuse","replace"],"default":"refuse"}}, {"name":"dryRun","schema":{"type":"boolean","default":false}}, {"name":"header","schema":{"type":"string","enum":["present","absent"],"default":"present"}}, {"name":"guess","schema":{"type":"boolean","default":false}}, {"name":"encoding","schema":{"type":"string","enum":["utf-8","windows-1252"]}}, {"name":"idColumn","schema":{"type":"string","maxLength":1000}}, {"name":"nameColumn","schema":{"type":"string","maxLength":1000}}, {"name":"tagColumn","schema":{"type":"string","maxLength":1000}}, {"name":"ids","schema":{"type":"string","enum":["file","content"],"default":"file"}}, {"name":"firstId","schema":{"type":"integer","format":"int64"}}, {"name":"dropEmptyTags","schema":{"type":"boolean","default":false}}], body: { kind: "stream", types: ["application/x-ndjson","application/ndjson","application/jsonl","text/csv"] } },
   { id: "exportPlants", method: "GET", path: "/plants/export", scope: "plants:read", queue: undefined, pathId: undefined, query: [{"name":"format","schema":{"type":"string","enum":["ndjson","csv"]}}, {"name":"profile","schema":{"type":"string","enum":["plain","dwc"],"default":"plain"}}, {"name":"guardFormulas","schema":{"type":"boolean","default":false}}, {"name":"tag","schema":{"type":"string"}}, {"name":"untagged","schema":{"type":"boolean","default":false}}, {"name":"q","schema":{"type":"string","maxLength":1000}}], body: { kind: "none" } },
   { id: "countPlants", method: "GET", path: "/plants/count", scope: "plants:read", queue: undefined, pathId: undefined, query: [{"name":"tag","schema":{"type":"string"}}, {"name":"untagged","schema":{"type":"boolean","default":false}}, {"name":"q","schema":{"type":"string","maxLength":1000}}], body: { kind: "none" } },
+  { id: "suggestSearches", method: "GET", path: "/plants/suggestions", scope: "plants:read", queue: undefined, pathId: undefined, query: [{"name":"tag","schema":{"type":"string"}}, {"name":"untagged","schema":{"type":"boolean","default":false}}, {"name":"q","schema":{"type":"string","maxLength":1000}}], body: { kind: "none" } },
   { id: "listTags", method: "GET", path: "/tags", scope: "plants:read", queue: undefined, pathId: undefined, query: [{"name":"limit","schema":{"type":"integer","format":"int32","minimum":1,"default":1000}}, {"name":"tag","schema":{"type":"string"}}, {"name":"untagged","schema":{"type":"boolean","default":false}}, {"name":"q","schema":{"type":"string","maxLength":1000}}], body: { kind: "none" } },
   { id: "getSession", method: "GET", path: "/session", scope: "any", queue: undefined, pathId: undefined, query: [], body: { kind: "none" } },
   { id: "listTokens", method: "GET", path: "/tokens", scope: "admin", queue: undefined, pathId: undefined, query: [{"name":"limit","schema":{"type":"integer","format":"int32","minimum":1,"default":1000}}, {"name":"cursor","schema":{"type":"string","maxLength":600}}], body: { kind: "none" } },

@@ -10,6 +10,7 @@ export type Schemas = Readonly<{
   PlantLines: string;
   PlantRows: string;
   Count: number;
+  SuggestionList: ReadonlyArray<string>;
   TagList: ReadonlyArray<Schemas["TagCount"]>;
   TagCount: Readonly<{ tag: string; plants: Schemas["Count"]; precision?: "atLeast" }>;
   PlantCount: Readonly<{ plants: Schemas["Count"]; precision: "exact" | "about" | "atLeast" }>;

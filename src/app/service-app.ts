@@ -26,6 +26,7 @@ import { createRequestMeter } from "../http/request-meter.ts";
 import { createResponseBudget } from "../http/response-budget.ts";
 import type { Handlers } from "../http/router.ts";
 import type { Static } from "../http/static.ts";
+import { suggestionHandlers } from "../http/suggestions.ts";
 import { tagHandlers } from "../http/tags.ts";
 import { tokenHandlers } from "../http/tokens.ts";
 import type { Log } from "../runtime/log.ts";
@@ -95,6 +96,7 @@ function handlersOf(options: ServiceAppOptions, authenticator: Authenticator): H
     ...listHandlers({ plants, plantsFor, represent }),
     ...changeHandlers({ plants, running: running.bulk, audit, bodyBytesMax }),
     ...countHandlers({ plantsFor, represent }),
+    ...suggestionHandlers({ plantsFor, represent }),
     ...tagHandlers({ plants, plantsFor, represent }),
     ...importHandlers({ ...transfers, running: running.import, ...fileLimits(bodyBytesMax) }),
     ...exportHandlers({ ...transfers, running: running.export, log }),

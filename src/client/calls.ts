@@ -67,6 +67,8 @@ export type Client = Readonly<{
   ) => AsyncGenerator<ChangeOutcome, void, undefined>;
   /** How many plants there are, or match. */
   count: (options?: CallOptions & PlantFilter) => Promise<PlantCount>;
+  /** For a search that finds nothing: up to three that do, with one or two letters of a word otherwise, the nearest first. */
+  suggest: (options: CallOptions & PlantFilter) => Promise<readonly string[]>;
   /** The most frequent tags of the plants that match: at most `limit` of them, 1,000 by default. */
   tags: (options?: CallOptions & PlantFilter & Readonly<{ limit?: number }>) => Promise<Tags>;
   /**

@@ -1,5 +1,5 @@
 import type { Client } from "./calls.ts";
-import { parseList } from "./json.ts";
+import { parseList, parseText } from "./json.ts";
 import { parsePage } from "./page.ts";
 import type { ListQuery, Page } from "./page.ts";
 import { parsePlantCount, parseTagCount } from "./plant.ts";
@@ -8,7 +8,7 @@ import type { ClientContext } from "./request.ts";
 import { requiredHeader } from "./response.ts";
 
 /** The calls for pages of plants, and for what is counted. */
-export function listCalls(context: ClientContext): Pick<Client, "count" | "list" | "page" | "tags"> {
+export function listCalls(context: ClientContext): Pick<Client, "count" | "list" | "page" | "suggest" | "tags"> {
   return {
     page: (options = {}) => findPage(context, options),
     async *list(options = {}) {
@@ -21,6 +21,8 @@ export function listCalls(context: ClientContext): Pick<Client, "count" | "list"
     },
     count: async ({ tag, untagged, q, signal } = {}) =>
       get(context, `/plants/count${queryText({ tag, untagged, q })}`, signal, ({ body }) => parsePlantCount(body)),
+    suggest: async ({ tag, untagged, q, signal }) =>
+      get(context, `/plants/suggestions${queryText({ tag, untagged, q })}`, signal, ({ body }) => parseList(body, parseText)),
     tags: async ({ limit, tag, untagged, q, signal } = {}) =>
       get(context, `/tags${queryText({ limit, tag, untagged, q })}`, signal, ({ body, headers }) => ({
         tags: parseList(body, parseTagCount),

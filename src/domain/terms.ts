@@ -68,8 +68,14 @@ export function isFound({ name, tag }: Readonly<{ name: string; tag?: string | n
   if (search.words.length === 0) return true;
   const words = wordsOfName(name);
   return search.words.every(({ anyOf, isWhole }) =>
-    words.some((word) => (isWhole ? anyOf.includes(word) : anyOf.some((start) => word.startsWith(start)))),
+    isWhole ? hasAny(words, anyOf) : anyOf.some((start) => words.some((word) => word.startsWith(start))),
   );
+}
+
+/** Of both there may be hundreds. */
+function hasAny(words: readonly string[], anyOf: readonly string[]): boolean {
+  const there = new Set(words);
+  return anyOf.some((word) => there.has(word));
 }
 
 /** Without those that begin with another of them. */

@@ -16,6 +16,8 @@ export type ListQuery = Readonly<{
   tag: string | null | undefined;
   /** As `wordsOfSearch` returns them. Without words, every name matches. */
   words: readonly SearchWord[];
+  /** Ends where it would have to look at more than the first plants that an index finds, of which some may not match. */
+  isBrief?: boolean;
 }>;
 
 /** Selects plants in an order, behind a place. */

@@ -54,6 +54,7 @@ true satisfies Equal<ImportQuery, Given<"importPlants">>;
 true satisfies Equal<ExportQuery, Given<"exportPlants">>;
 true satisfies Equal<TagsQuery, Given<"listTags">>;
 true satisfies Equal<PlantFilter, Given<"countPlants">>;
+true satisfies Equal<PlantFilter, Given<"suggestSearches">>;
 
 /**
  * The methods that call each operation. Operations about the service itself need no token: they are for probes and
@@ -70,6 +71,7 @@ const CALLS = {
   importPlants: ["importPlants"],
   exportPlants: ["exportPlants", "exportedPlants"],
   countPlants: ["count"],
+  suggestSearches: ["suggest"],
   listTags: ["tags"],
   getSession: ["session"],
   listTokens: ["listTokens"],

@@ -68,6 +68,7 @@ export const CATALOGUE = [
   "Pinus mugo subvar. pumilio",
   "Rhododendron sect. Vireya",
   "Rhododendron ferrugineum",
+  "Prunus serrula",
 ] as const;
 
 /** What someone types, and the plants that come: these, by a part of their names, and no others. */

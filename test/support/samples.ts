@@ -20,6 +20,7 @@ export const SAMPLES: Readonly<Record<OperationId, Sample>> = {
   importPlants: { scope: "plants:write", body: "id,name,tag\n1,Aloe,\n", type: "text/csv" },
   exportPlants: { scope: "plants:read" },
   countPlants: { scope: "plants:read" },
+  suggestSearches: { scope: "plants:read" },
   listTags: { scope: "plants:read" },
   getSession: { scope: "any" },
   listTokens: { scope: "admin" },

@@ -83,6 +83,14 @@ describe("the catalogue", () => {
     }
   });
 
+  it("suggests a search where one or two letters are wrong, and shows what it finds with a click", async () => {
+    const { page, steps } = await place.open(FEW);
+    await steps("enter Search names = Monstera delisiosa > reads Did you mean Monstera deliciosa? > click Monstera deliciosa");
+    await steps("sees Monstera deliciosa > at /?q=Monstera+deliciosa > holds Search names = Monstera deliciosa");
+    await steps("enter Search names = mosntera > reads Did you mean Monstera? > enter Search names = zzz > reads No plants match.");
+    await page.getByText("Did you mean").waitFor({ state: "detached" });
+  });
+
   it("sorts in each order of its menu, in the address, tells the column that is sorted, and keeps what is selected", async () => {
     const names = ["Zinnia elegans", "acer palmatum", "Äpfel"];
     for (const [at, name] of names.entries()) await place.put(at + 1, { name });

@@ -6,6 +6,7 @@ import { FOCUS_HOME, focusHome } from "../ui/focus.ts";
 import type { View } from "../view.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { PlantTable, TableSkeleton } from "./plant-table.tsx";
+import { Suggestions } from "./suggestions.tsx";
 import { TagBars } from "./tag-bars.tsx";
 import { Toolbar } from "./toolbar.tsx";
 
@@ -49,6 +50,7 @@ function Results({ catalogue }: Readonly<{ catalogue: Catalogue }>) {
       {phase === "whole" && isNone ? (
         <div class="empty">
           <p>No plants match.</p>
+          {view.q === "" ? null : <Suggestions client={catalogue.client} view={view} onChoose={(q) => show({ q })} />}
           <div class="choices">
             {catalogue.access.write && view.q !== "" ? (
               <Button label={`Add ${quote(view.q)}`} onClick={() => catalogue.context.opening.open({ kind: "add", name: view.q })} />

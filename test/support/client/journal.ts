@@ -51,6 +51,8 @@ export const EXPECTED: Journal = {
   "import text that is cut in a character": summaryOf({ read: 1, created: 1 }),
   "find its name": "\u{1f335}",
   "count tags": JSON.stringify([{ tag: "tree", plants: 1 }]),
+  suggest: "[]",
+  "suggest for one word": '["Ginkgo"]',
   count: JSON.stringify({ plants: 5, precision: "exact" }),
   "count what has a tag": JSON.stringify({ plants: 1, precision: "exact" }),
   "count tags of what has a tag": JSON.stringify([{ tag: "tree", plants: 1 }]),

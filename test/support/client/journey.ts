@@ -72,6 +72,8 @@ export async function travel({ client, url, token }: JourneyOptions): Promise<Jo
   await note("find its name", async () => (await plants.find(9n))?.plant.name);
   await plants.remove(9n);
   await note("count tags", () => until(async () => (await plants.tags()).tags.filter(({ tag }) => tag === "tree")));
+  await note("suggest", () => plants.suggest({ q: "betula tilai" }));
+  await note("suggest for one word", () => plants.suggest({ q: "ginkco" }));
   await note("count", () => plants.count());
   await note("count what has a tag", () => plants.count({ tag: "tree" }));
   await note("count tags of what has a tag", async () => (await plants.tags({ tag: "tree" })).tags);

@@ -65,7 +65,7 @@ export class Searcher {
     });
   }
 
-  async list({ words, tag, after, limit, bytesMax, descending = false }: ListQuery): Promise<Page> {
+  async list({ words, tag, after, limit, bytesMax, descending = false, isBrief = false }: ListQuery): Promise<Page> {
     const { thread, find, now } = this.#options;
     const page = openPage({ limit, bytesMax });
     const begun = this.#begin();
@@ -79,7 +79,7 @@ export class Searcher {
         for (const plant of found) if (plant && isFound(plant, { words, tag }) && !page.add(plant)) return page.close();
         await new Promise(setImmediate);
       }
-      if (reached === undefined) break;
+      if (reached === undefined || isBrief) break;
       if (now() > begun.deadline) throw new PlantStoreError("overloaded");
       from = idBehind({ after: asPlantId(reached), descending });
     }
