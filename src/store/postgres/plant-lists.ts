@@ -61,6 +61,9 @@ export async function readRows<Row extends PlantRow | [...PlantRow, unknown]>({
 /** A search looks further only if one in this many of the wanted plants was near its start: otherwise few match, or far away. */
 const FEW = 10;
 
+/** With more alternatives for a word, to look at plants one by one takes longer than to look all of them up in the index. */
+const ALTERNATIVES_MAX = 20;
+
 /** `reach`: of the pages before, on Citus. Only lists without a filter use it. */
 export async function list(execute: Execute, query: ListQuery, reach?: PageReach): Promise<Page> {
   const { limit, bytesMax, words, descending = false } = query;
@@ -75,7 +78,10 @@ export async function list(execute: Execute, query: ListQuery, reach?: PageReach
       query,
     );
   }
-  if (words.length > 0) return search((way) => read(withWords[filter][way]), { limit, areWorkers: reach !== undefined });
+  if (words.length > 0) {
+    const isDear = words.some(({ anyOf }) => anyOf.length > ALTERNATIVES_MAX);
+    return search((way) => read(withWords[filter][way]), { limit, areWorkers: reach !== undefined, isDear });
+  }
   if (filter !== "any" || descending || !reach) return read(plants[filter]);
   const end = reach.endOf(from, limit + 1);
   const near = end === undefined ? undefined : await read(LIST_PLANTS_UP_TO, [end]);
@@ -87,10 +93,14 @@ export async function list(execute: Execute, query: ListQuery, reach?: PageReach
 
 type Ways = keyof (typeof LISTS)["ascending"]["withWords"]["any"];
 
+/** `isDear`: to compare a plant with the words. */
+type SearchOptions = Readonly<{ limit: number; areWorkers: boolean; isDear: boolean }>;
+
 /** Reads a page of what has some words, in whichever way costs little. */
-async function search(read: (way: Ways) => Promise<Page>, { limit, areWorkers }: Readonly<{ limit: number; areWorkers: boolean }>) {
+async function search(read: (way: Ways) => Promise<Page>, { limit, areWorkers, isDear }: SearchOptions) {
   // A limit within a statement makes Citus collect what each shard finds.
   if (areWorkers) return read("planned");
+  if (isDear) return read("sorted");
   const near = await read("near");
   if (!near.isLast) return near;
   const far = near.plants.length * FEW < limit ? near : await read("far");
