@@ -7,8 +7,8 @@ const ALONE = String.raw`[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]`;
 /** Letters and digits in a row. */
 export const WORD = new RegExp(`${ALONE}|${LETTER}+`, "gv");
 
-/** Signs that may be left out between letters: those within what is spoken as one word, and others. Points only between digits. */
-const APOSTROPHE = /['’‘‛`′՚׳\u02b9-\u02bf]/v;
+/** Signs that may be left out between letters: those within what is spoken as one word, such as the dot of Catalan, and others. Points only between digits. */
+const APOSTROPHE = /['’‘‛`′·՚׳\u02b9-\u02bf]/v;
 const HYPHEN = /[\p{Pd}−.\/_]/v;
 
 /** Words of a search: one, or several with such a sign between them. */

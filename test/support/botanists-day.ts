@@ -69,6 +69,7 @@ export const CATALOGUE = [
   "Rhododendron sect. Vireya",
   "Rhododendron ferrugineum",
   "Prunus serrula",
+  "Tilia platyphyllos til·ler",
 ] as const;
 
 /** What someone types, and the plants that come: these, by a part of their names, and no others. */
@@ -105,6 +106,8 @@ export const SEARCHES: ReadonlyArray<readonly [q: string, ...found: string[]]> =
   ["o'byrne", "O'Byrne"],
   ["мята", "м'ята"],
   ["м’ята", "м'ята"],
+  ["tiller", "til·ler"],
+  ["til.ler", "til·ler"],
   // Hyphens
   ["uva ursi", "uva-ursi"],
   ["uvaursi", "uva-ursi", "uvaursi"],
