@@ -16,7 +16,8 @@ const UNREACHED = "The service cannot be reached: check the connection, then try
 async function lose({ page }: Visit, url: RegExp | string): Promise<() => Promise<void>> {
   await page.route(url, async (route) => {
     await route.fetch();
-    await route.abort();
+    // The page may want it no more.
+    await route.abort().catch(() => undefined);
   });
   return () => page.unroute(url);
 }

@@ -6,7 +6,7 @@ import { ImportEntrance } from "../import/import-entrance.tsx";
 import { AddDialog } from "../plants/add-dialog.tsx";
 import { EditDialog } from "../plants/edit-dialog.tsx";
 import { useValue } from "../state.ts";
-import { TokenDialog } from "../tokens/token-dialog.tsx";
+import { Later } from "../ui/later.tsx";
 import { isEverything } from "../view.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { Header } from "./header.tsx";
@@ -15,7 +15,6 @@ import { ShownPlants } from "./shown-plants.tsx";
 import { AskTag } from "./tag-dialog.tsx";
 import type { TagQuestion } from "./tag-dialog.tsx";
 import { TickBar } from "./tick-bar.tsx";
-import { Welcome, WithoutPlants } from "./welcome.tsx";
 
 type CataloguePageProps = Readonly<{ catalogue: Catalogue; who: Session }>;
 
@@ -34,15 +33,16 @@ export function CataloguePage({ catalogue, who }: CataloguePageProps) {
   const importCode = useImportDrop(catalogue);
 
   const isNothing = listed.phase === "whole" && listed.plants.length === 0 && isEverything(listed.view) && isEverything(view);
+  const first = { props: { catalogue }, title: "Plants", notices: context.notices, onClose: () => location.reload() };
   // Those that wait to be deleted are still there.
   const isEmpty = isNothing && (total?.plants ?? 0) === 0;
   return (
     <>
       <Header catalogue={catalogue} who={who} />
       {!access.read ? (
-        <WithoutPlants catalogue={catalogue} />
+        <Later key="without" load={async () => (await import("./welcome.tsx")).WithoutPlants} {...first} />
       ) : isEmpty ? (
-        <Welcome catalogue={catalogue} />
+        <Later key="welcome" load={async () => (await import("./welcome.tsx")).Welcome} {...first} />
       ) : (
         <ShownPlants catalogue={catalogue} onRename={(tag) => ask({ kind: "rename", tag })} />
       )}
@@ -52,15 +52,22 @@ export function CataloguePage({ catalogue, who }: CataloguePageProps) {
   );
 }
 
+const loadTokens = async () => (await import("../tokens/token-dialog.tsx")).TokenDialog;
+
 type FrontProps = Readonly<{ catalogue: Catalogue; importCode: ImportCode; asked: TagQuestion | undefined }>;
 
 /** What is open, if the token allows it: a link may ask for more. */
 function Front({ catalogue, importCode, asked }: FrontProps) {
-  const opened = useValue(catalogue.context.opening.state);
+  const { opening, notices } = catalogue.context;
+  const opened = useValue(opening.state);
   const { read, write, admin } = catalogue.access;
+  const later = { notices, onClose: () => opening.close() };
+  // Not later: people type at once.
   if (opened.kind === "tag" && asked) return <AskTag catalogue={catalogue} asked={asked} />;
   if (opened.kind === "add" && write) return <AddDialog catalogue={catalogue} name={opened.name} />;
   if (opened.kind === "edit" && read) return <EditDialog key={opened.id} catalogue={catalogue} id={opened.id} />;
   if (opened.kind === "import" && write) return <ImportEntrance catalogue={catalogue} importCode={importCode} file={opened.file} />;
-  return opened.kind === "tokens" && admin ? <TokenDialog catalogue={catalogue} /> : null;
+  return opened.kind === "tokens" && admin ? (
+    <Later key="tokens" title="Tokens" load={loadTokens} props={{ catalogue }} {...later} />
+  ) : null;
 }
