@@ -8,9 +8,14 @@ export type Opened =
   | Readonly<{ kind: "add"; name?: string }>
   | Readonly<{ kind: "edit"; id: bigint }>
   | Readonly<{ kind: "import"; file?: File }>
+  /** Of what is selected, or of all that is shown: a reload knows of nothing that was selected. */
+  | Readonly<{ kind: "labels"; isOfTicked?: boolean }>
   /** The tag of what is selected, or another name for one: a link or a reload does not know of which. */
   | Readonly<{ kind: "tag" }>
   | Readonly<{ kind: "tokens" }>;
+
+/** What a link or a reload opens. */
+const LINKED = [{ kind: "add" }, { kind: "import" }, { kind: "labels" }, { kind: "tokens" }] as const satisfies readonly Opened[];
 
 const NOTHING: Opened = { kind: "nothing" };
 
@@ -62,6 +67,5 @@ function parseOpened(fragment: string): Opened {
   const [, digits = ""] = /^#plant=(-?\d+)$/.exec(fragment) ?? [];
   const id = parseId(digits);
   if (id !== undefined) return { kind: "edit", id };
-  if (fragment === "#import") return { kind: "import" };
-  return fragment === "#add" || fragment === "#tokens" ? { kind: fragment === "#add" ? "add" : "tokens" } : NOTHING;
+  return LINKED.find(({ kind }) => fragment === `#${kind}`) ?? NOTHING;
 }

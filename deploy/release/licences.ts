@@ -10,7 +10,7 @@ const LOCKED = lockfile.packages as Readonly<Record<string, Locked>>;
 const FOLDER = "node_modules/";
 
 /** Needed only to build the pages, and then in them. */
-const IN_PAGES = ["preact"];
+const IN_PAGES = ["preact", "qr"];
 
 /** One runtime for each platform: `bun` stands for it here. */
 const RUNTIMES = "@oven/";

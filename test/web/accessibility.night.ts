@@ -92,6 +92,7 @@ const IN_PAGE: Readonly<Record<string, readonly Step[]>> = {
   "selected plants": ["select Untagged > click Remove tag > reads There is nothing to change."],
   "selected plants that were changed": ["select Untagged > tag herb > reads Set the tag of “Untagged” to “herb”."],
   "files of selected plants": ["select Untagged > click Save as > reads NDJSON"],
+  labels: ["click Export > click Print labels > reads 3 plants on 1 sheet."],
   "compact rows": ["choose Compact rows"],
   "the exports": ["click Export > reads Export NDJSON"],
   "the account": ["click Account > reads Sign out"],
@@ -100,7 +101,7 @@ const IN_PAGE: Readonly<Record<string, readonly Step[]>> = {
 const CHOSEN: readonly Step[] = ["click Import > has Or paste the rows"];
 const previewed = (rows: string): readonly Step[] => [...CHOSEN, `enter Or paste the rows = ${rows}`, "click Preview the rows"];
 const PREVIEWED: readonly Step[] = [...previewed("id,name\n9007199254740993,Other\nx,Bad\n"), "reads 1 line that will be refused"];
-const NEW_TOKEN: readonly Step[] = ["choose Tokens > click New token > enter Name = someone"];
+const NEW_TOKEN: readonly Step[] = ["choose Tokens > offers New token > click New token > enter Name = someone"];
 const EDITED: readonly Step[] = ["click Edit Ginkgo biloba > has Name"];
 
 /** The same of dialogs. */

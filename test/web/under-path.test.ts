@@ -25,7 +25,7 @@ const origin = Bun.serve({
 });
 afterAll(() => Promise.all([browser.close(), origin.stop(true), green.stop(), blue.stop()]));
 
-it("the page works under a path, also the import, and keeps its token and its undo from the service under another path of its origin", async () => {
+it("the page works under a path, also the import and the codes of labels, and keeps its token and its undo from the service under another path of its origin", async () => {
   for (const service of [green, blue]) for (const name of NAMES) await service.post(`{"id":${name.length},"name":"${name}","tag":"tree"}`);
   const page = await browser.newPage();
   const { button, field, reads, sees } = new Visit(page, green.token);
@@ -52,6 +52,10 @@ it("the page works under a path, also the import, and keeps its token and its un
   await sees(NAMES);
   await button("Undo").click();
   await reads("Restored 2 plants.");
+  await button("Export").click();
+  await button("Print labels").click();
+  await page.getByRole("img", { name: `QR code of ${origin.url.href}green/#plant=4` }).waitFor();
+  await button("Close").click();
   await button("Import").click();
   await field("Or paste the rows").fill("id,name\n1,Rosa\n");
   await button("Preview the rows").click();

@@ -24,6 +24,7 @@ export function CataloguePage({ catalogue, who }: CataloguePageProps) {
   const view = useValue(context.views.state);
   const listed = useValue(listing.state);
   const total = useValue(tagCounts.total);
+  const opened = useValue(context.opening.state);
   const [asked, setAsked] = useState<TagQuestion>();
   function ask(about: TagQuestion): void {
     setAsked(about);
@@ -38,20 +39,23 @@ export function CataloguePage({ catalogue, who }: CataloguePageProps) {
   const isEmpty = isNothing && (total?.plants ?? 0) === 0;
   return (
     <>
-      <Header catalogue={catalogue} who={who} />
-      {!access.read ? (
-        <Later key="without" load={async () => (await import("./welcome.tsx")).WithoutPlants} {...first} />
-      ) : isEmpty ? (
-        <Later key="welcome" load={async () => (await import("./welcome.tsx")).Welcome} {...first} />
-      ) : (
-        <ShownPlants catalogue={catalogue} onRename={(tag) => ask({ kind: "rename", tag })} />
-      )}
-      <TickBar catalogue={catalogue} onTag={() => ask({ kind: "tag" })} />
+      <div inert={opened.kind === "labels" && access.read}>
+        <Header catalogue={catalogue} who={who} />
+        {!access.read ? (
+          <Later key="without" load={async () => (await import("./welcome.tsx")).WithoutPlants} {...first} />
+        ) : isEmpty ? (
+          <Later key="welcome" load={async () => (await import("./welcome.tsx")).Welcome} {...first} />
+        ) : (
+          <ShownPlants catalogue={catalogue} onRename={(tag) => ask({ kind: "rename", tag })} />
+        )}
+        <TickBar catalogue={catalogue} onTag={() => ask({ kind: "tag" })} />
+      </div>
       <Front catalogue={catalogue} importCode={importCode} asked={asked} />
     </>
   );
 }
 
+const loadLabels = async () => (await import("../labels/labels-page.tsx")).LabelsPage;
 const loadTokens = async () => (await import("../tokens/token-dialog.tsx")).TokenDialog;
 
 type FrontProps = Readonly<{ catalogue: Catalogue; importCode: ImportCode; asked: TagQuestion | undefined }>;
@@ -67,6 +71,10 @@ function Front({ catalogue, importCode, asked }: FrontProps) {
   if (opened.kind === "add" && write) return <AddDialog catalogue={catalogue} name={opened.name} />;
   if (opened.kind === "edit" && read) return <EditDialog key={opened.id} catalogue={catalogue} id={opened.id} />;
   if (opened.kind === "import" && write) return <ImportEntrance catalogue={catalogue} importCode={importCode} file={opened.file} />;
+  if (opened.kind === "labels" && read) {
+    const isOfTicked = opened.isOfTicked === true;
+    return <Later key="labels" title="Labels" load={loadLabels} props={{ catalogue, isOfTicked }} {...later} />;
+  }
   return opened.kind === "tokens" && admin ? (
     <Later key="tokens" title="Tokens" load={loadTokens} props={{ catalogue }} {...later} />
   ) : null;

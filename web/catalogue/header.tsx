@@ -31,7 +31,12 @@ export function Header({ catalogue, who }: Readonly<{ catalogue: Catalogue; who:
   function toExport(kind: ExportKind, label: string): MenuItem {
     return { kind: "button", label, run: () => withExports(context.notices, ({ exportToFile }) => exportToFile(catalogue, view, kind)) };
   }
-  const files = [toExport("spreadsheet", "Export for a spreadsheet"), toExport("csv", "Export CSV"), toExport("ndjson", "Export NDJSON")];
+  const files = [
+    toExport("spreadsheet", "Export for a spreadsheet"),
+    toExport("csv", "Export CSV"),
+    toExport("ndjson", "Export NDJSON"),
+    { kind: "button", label: "Print labels", run: () => opening.open({ kind: "labels" }) } as const,
+  ];
   const until = who.expires === undefined ? "" : `, ${untilText(who.expires, serviceNow())}`;
   const token = `Token ${quote(who.name)}${until}`;
   const account: readonly MenuItem[] = [

@@ -43,6 +43,11 @@ export function TickBar({ catalogue, onTag }: TickBarProps) {
     label,
     run: () => withExports(context.notices, ({ savePlants }) => savePlants(context.notices, ticks.seen(), kind)),
   }));
+  const labels = {
+    kind: "button",
+    label: "Labels to print",
+    run: () => context.opening.open({ kind: "labels", isOfTicked: true }),
+  } as const;
   function remove(): void {
     deletions.remove(ticks.seen());
     ticks.clear();
@@ -58,7 +63,7 @@ export function TickBar({ catalogue, onTag }: TickBarProps) {
       {areAll || isGathering || isCut ? null : button("Select all", () => void ticks.tickFound(), "quiet")}
       {access.write ? button("Set tag", onTag) : null}
       {access.write ? button("Remove tag", () => void tagging.setTag(ticks.seen(), undefined)) : null}
-      <Menu label="Save as" items={files} disabled={isGathering} />
+      <Menu label="Save as" items={[...files, labels]} disabled={isGathering} />
       {access.write ? button("Delete selected", remove, "danger") : null}
       <IconButton icon="close" label="Clear the selection" onClick={clear} />
     </section>
