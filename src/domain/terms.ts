@@ -88,8 +88,8 @@ function implies({ anyOf }: SearchWord, other: SearchWord): boolean {
   return anyOf.every((word) => other.anyOf.some((start) => word.startsWith(start)));
 }
 
-function isHybridSign({ anyOf: [word] }: SearchWord): boolean {
-  return word === "x" || word === "х";
+function isHybridSign({ anyOf }: SearchWord): boolean {
+  return anyOf.includes("x") || anyOf.includes("х");
 }
 
 /** The start of a text as it is compared. Most names are ASCII, which needs no Unicode tables. */

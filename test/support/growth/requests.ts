@@ -100,7 +100,9 @@ const REQUESTS: readonly RequestWork[] = [
   ...["limit", "after", "id", "sort"].map((name) => parameter("/plants", name, undefined)),
   parameter("/plants?sort=name", "cursor", undefined),
   parameter("/plants?sort=newest", "cursor", undefined),
-  ...["/plants/count", "/tags", "/plants/export"].map((path) => parameter(path, "q", "marks of seven classes", SEARCH)),
+  ...["/plants/count", "/plants/suggestions", "/tags", "/plants/export"].map((path) =>
+    parameter(path, "q", "marks of seven classes", SEARCH),
+  ),
   ["a key of an order, made up", CURSOR, "composed letters", (text) => [get(`/plants?sort=name&cursor=${cursorOf(text)}`)]],
   ["a target", HEAD, undefined, (text) => [get(`/${inTarget(text)}`)]],
   ["an id", HEAD, undefined, (text) => [get(`/plants/${inTarget(text)}`)]],
