@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import { PROJECT } from "../support/process.ts";
 
@@ -25,7 +25,10 @@ describe("the style of the page", () => {
   it("is all loaded", () => {
     const loaded = [...read("web/index.css").matchAll(/@import "\.\/(.*)"/g)].map(([, file]) => `web/${file}`);
     // By the code that needs it.
-    if (read("web/labels/labels-page.tsx").includes('import css from "./labels.css"')) loaded.push("web/labels/labels.css");
+    for (const file of filesIn("web", "tsx")) {
+      const [, own] = /^import css from "\.\/(.*\.css)" with/m.exec(read(file)) ?? [];
+      if (own !== undefined) loaded.push(join(dirname(file), own));
+    }
     expect(loaded.toSorted()).toEqual(sheets.filter((file) => !/\/(index|docs)\.css$/.test(file)));
   });
 });

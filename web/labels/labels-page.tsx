@@ -9,6 +9,7 @@ import { plantFragment } from "../opening.ts";
 import { Button } from "../ui/button.tsx";
 import { focusHome, takeFocus } from "../ui/focus.ts";
 import { Form, Problem, SelectField, TextField } from "../ui/form.tsx";
+import { useOwnStyle } from "../ui/own-style.ts";
 import { filterOf } from "../view.ts";
 import { fitNames } from "./fit.ts";
 import { Label } from "./label.tsx";
@@ -103,7 +104,8 @@ function Sheets({ sheet, sheets, base }: SheetsProps) {
   const root = useRef<HTMLDivElement>(null);
   const [zoom, setZoom] = useState(1);
   // Before names are measured.
-  useStyle(sheet);
+  useOwnStyle(css);
+  useOwnStyle(`@page { size: ${sheet.page.width}mm ${sheet.page.height}mm; margin: 0 }`);
   useLayoutEffect(() => {
     const measure = () => setZoom(Math.min(1, (innerWidth - 48) / ((sheet.page.width / 25.4) * 96)));
     measure();
@@ -159,14 +161,4 @@ function useLabelled(catalogue: Catalogue, isOfTicked: boolean) {
     return () => stop.abort();
   }, []);
   return { plants, problem };
-}
-
-/** What labels look like, and for the printer how large the paper is. Most visits print none, so the page has none of it. */
-function useStyle({ page }: Sheet): void {
-  useLayoutEffect(() => {
-    const style = new CSSStyleSheet();
-    style.replaceSync(`${css}@page { size: ${page.width}mm ${page.height}mm; margin: 0 }`);
-    document.adoptedStyleSheets = [...document.adoptedStyleSheets, style];
-    return () => void (document.adoptedStyleSheets = document.adoptedStyleSheets.filter((one) => one !== style));
-  }, [page]);
 }

@@ -10,11 +10,14 @@ import { useValue } from "../state.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Problem } from "../ui/form.tsx";
+import { useOwnStyle } from "../ui/own-style.ts";
 import { NEW_TOKEN, NewTokenForm } from "./new-token-form.tsx";
 import { NewSecret } from "./new-secret.tsx";
 import { TokenTable } from "./token-table.tsx";
+import css from "./tokens.css" with { type: "text" };
 
 export function TokenDialog({ catalogue }: Readonly<{ catalogue: Catalogue }>) {
+  useOwnStyle(css);
   const { notices, opening } = catalogue.context;
   const { newSecret } = catalogue;
   const secret = useValue(newSecret);
