@@ -10,12 +10,19 @@ export type Opened =
   | Readonly<{ kind: "import"; file?: File }>
   /** Of what is selected, or of all that is shown: a reload knows of nothing that was selected. */
   | Readonly<{ kind: "labels"; isOfTicked?: boolean }>
+  | Readonly<{ kind: "same-names" }>
   /** The tag of what is selected, or another name for one: a link or a reload does not know of which. */
   | Readonly<{ kind: "tag" }>
   | Readonly<{ kind: "tokens" }>;
 
 /** What a link or a reload opens. */
-const LINKED = [{ kind: "add" }, { kind: "import" }, { kind: "labels" }, { kind: "tokens" }] as const satisfies readonly Opened[];
+const LINKED = [
+  { kind: "add" },
+  { kind: "import" },
+  { kind: "labels" },
+  { kind: "same-names" },
+  { kind: "tokens" },
+] as const satisfies readonly Opened[];
 
 const NOTHING: Opened = { kind: "nothing" };
 

@@ -123,6 +123,11 @@ const IN_DIALOG: Readonly<Record<string, readonly Step[]>> = {
     "click Delete Untagged > click Add plant",
     ({ dialog }) => dialog.getByRole("button", { name: "Undo" }).waitFor(),
   ],
+  "names that are duplicated": [
+    () => place.put(GINKGO, { name: "untagged" }),
+    ({ page }) => page.goto(`${place.service.url}/?sort=name#same-names`),
+    "reads 1 name has more than one plant.",
+  ],
   "a token that has ended": [
     "click Add plant",
     answer("**/plants", { status: 401, json: { error: 40101, message: "It is invalid." } }),

@@ -55,8 +55,16 @@ export function CataloguePage({ catalogue, who }: CataloguePageProps) {
   );
 }
 
-const loadLabels = async () => (await import("../labels/labels-page.tsx")).LabelsPage;
-const loadTokens = async () => (await import("../tokens/token-dialog.tsx")).TokenDialog;
+/** What is loaded when it opens, and the right that it needs. */
+const LATER = {
+  labels: { title: "Labels", right: "read", load: async () => (await import("../labels/labels-page.tsx")).LabelsPage },
+  "same-names": {
+    title: "Same names",
+    right: "read",
+    load: async () => (await import("../same-names/same-names-dialog.tsx")).SameNamesDialog,
+  },
+  tokens: { title: "Tokens", right: "admin", load: async () => (await import("../tokens/token-dialog.tsx")).TokenDialog },
+} as const;
 
 type FrontProps = Readonly<{ catalogue: Catalogue; importCode: ImportCode; asked: TagQuestion | undefined }>;
 
@@ -64,18 +72,15 @@ type FrontProps = Readonly<{ catalogue: Catalogue; importCode: ImportCode; asked
 function Front({ catalogue, importCode, asked }: FrontProps) {
   const { opening, notices } = catalogue.context;
   const opened = useValue(opening.state);
-  const { read, write, admin } = catalogue.access;
-  const later = { notices, onClose: () => opening.close() };
+  const { read, write } = catalogue.access;
   // Not later: people type at once.
   if (opened.kind === "tag" && asked) return <AskTag catalogue={catalogue} asked={asked} />;
   if (opened.kind === "add" && write) return <AddDialog catalogue={catalogue} name={opened.name} />;
   if (opened.kind === "edit" && read) return <EditDialog key={opened.id} catalogue={catalogue} id={opened.id} />;
   if (opened.kind === "import" && write) return <ImportEntrance catalogue={catalogue} importCode={importCode} file={opened.file} />;
-  if (opened.kind === "labels" && read) {
-    const isOfTicked = opened.isOfTicked === true;
-    return <Later key="labels" title="Labels" load={loadLabels} props={{ catalogue, isOfTicked }} {...later} />;
-  }
-  return opened.kind === "tokens" && admin ? (
-    <Later key="tokens" title="Tokens" load={loadTokens} props={{ catalogue }} {...later} />
-  ) : null;
+  if (opened.kind !== "labels" && opened.kind !== "same-names" && opened.kind !== "tokens") return null;
+  const { right, ...later } = LATER[opened.kind];
+  if (!catalogue.access[right]) return null;
+  const props = { catalogue, isOfTicked: opened.kind === "labels" && opened.isOfTicked === true };
+  return <Later key={opened.kind} {...later} props={props} notices={notices} onClose={() => opening.close()} />;
 }

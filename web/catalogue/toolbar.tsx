@@ -4,7 +4,7 @@ import { tokenize } from "../../src/domain/terms.ts";
 import { quote } from "../notices.ts";
 import { parseId } from "../plants/draft.ts";
 import { countText, nameLabel, tagLabel } from "../plants/label.ts";
-import { IconButton } from "../ui/button.tsx";
+import { IconButton, LinkButton } from "../ui/button.tsx";
 import { useValue } from "../state.ts";
 import { exactText } from "../ui/exact-text.ts";
 import { focusHome } from "../ui/focus.ts";
@@ -89,6 +89,9 @@ function Found({ catalogue }: Readonly<{ catalogue: Catalogue }>) {
     <>
       <p ref={exactText(shown)} />
       <IconButton icon="refresh" label="Refresh" title="Refresh" onClick={refresh} />
+      {sort === "name" || sort === "-name" ? (
+        <LinkButton label="Same names" onClick={() => catalogue.context.opening.open({ kind: "same-names" })} />
+      ) : null}
       <SortMenu sort={sort} onSort={(next) => views.show({ ...views.state.get(), sort: next }, "push")} />
       <p class="unseen" role="status">
         {spoken}

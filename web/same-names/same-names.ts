@@ -4,6 +4,8 @@ import { normalize } from "../../src/domain/normalization.ts";
 /** Plants of one name, by id. */
 export type SameName = readonly Plant[];
 
+type Query = Parameters<Client["page"]>[0];
+
 const PAGE = 1000;
 
 /** More of one name are not kept: no one merges them one by one. */
@@ -13,7 +15,10 @@ const OF_ONE_MAX = 100;
  * Reads the plants in the order of their names, page by page, and yields after each the names that it has found more than once, and how many
  * plants it has read. What is equal but for letter case and spaces is near to each other in this order, at most a page away.
  */
-export async function* findSameNames(client: Client, query: ListQuery): AsyncGenerator<Readonly<{ found: SameName[]; read: number }>> {
+export async function* findSameNames(
+  client: Pick<Client, "page">,
+  query: Query,
+): AsyncGenerator<Readonly<{ found: SameName[]; read: number }>> {
   let near = new Map<string, Plant[]>();
   let read = 0;
   let next: ListQuery | undefined = { ...query, sort: "name", limit: PAGE };
