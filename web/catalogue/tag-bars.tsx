@@ -51,7 +51,7 @@ function Bars({ catalogue, counts }: BarsProps) {
   const [typed, setTyped] = useState("");
   const areMany = counts.length > BARS_SHOWN;
   const isFiltered = areMany && typed !== "";
-  const fitting = isFiltered ? counts.filter(({ tag }) => tagLabel(tag).toLowerCase().includes(typed.toLowerCase())) : counts;
+  const fitting = isFiltered ? counts.filter(({ tag }) => wordsOf(tagLabel(tag)).includes(wordsOf(typed))) : counts;
   const shown = isWhole || isFiltered ? fitting : fitting.slice(0, BARS_SHOWN);
   const most = counts[0]?.plants ?? 1;
   /** Null is no tag. */
@@ -80,6 +80,14 @@ function Bars({ catalogue, counts }: BarsProps) {
       ) : null}
     </div>
   );
+}
+
+/** With a space before each, so that only their beginnings are found: every family ends with "aceae". */
+function wordsOf(text: string): string {
+  return ` ${text
+    .toLowerCase()
+    .split(/[^\p{L}\p{M}\p{N}]+/u)
+    .join(" ")}`.trimEnd();
 }
 
 function Filter({ value, onValue }: Readonly<{ value: string; onValue: (value: string) => void }>) {
