@@ -73,6 +73,8 @@ const FILE_ERRORS = new Set<string>([
   "invalid_unicode",
   "invalid_body",
   "invalid_csv_header",
+  "unclear_encoding",
+  "unreadable_file",
   "malformed_row",
   "malformed_gzip",
   "body_too_large",

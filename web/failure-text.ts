@@ -1,5 +1,4 @@
 import { ConnectionError, ERROR_NUMBERS, ServiceError, TimeoutError, UnexpectedAnswerError } from "../src/client/client.ts";
-import { TableError } from "../src/files/table-error.ts";
 import { SignedOutError } from "./catalogue/catalogue-fetch.ts";
 
 /** What the page sends in each request, or the service in each response, did not come through. */
@@ -9,6 +8,7 @@ const ALTERED = "Something on the way to the service alters what is sent: tell i
 const TEXTS: Readonly<Record<number, string>> = {
   [ERROR_NUMBERS.invalid_unicode]: "The name or the tag has a broken letter: type it again.",
   [ERROR_NUMBERS.invalid_query]: "The service cannot search for this: use fewer or other words.",
+  [ERROR_NUMBERS.unclear_encoding]: "The encoding of the file is not clear: choose it.",
   [ERROR_NUMBERS.missing_token]: ALTERED,
   [ERROR_NUMBERS.invalid_token]: "The service does not accept this token: it is mistyped, has expired or was revoked.",
   [ERROR_NUMBERS.plant_not_found]: "This plant no longer exists: someone deleted it.",
@@ -38,14 +38,14 @@ export function failureText(thrown: unknown): string {
   if (thrown instanceof TimeoutError) return "The service took too long to respond: try again.";
   if (thrown instanceof UnexpectedAnswerError) return unexpectedText(thrown);
   if (thrown instanceof SignedOutError) return "You signed out before it was finished.";
-  if (thrown instanceof TableError || (thrown instanceof Error && thrown.name === REFUSAL)) return thrown.message;
+  if (thrown instanceof Error && REFUSALS.includes(thrown.name)) return thrown.message;
   if (thrown instanceof DOMException && UNREADABLE.includes(thrown.name))
     return "It is a folder, or the file was moved or changed meanwhile: choose a file again.";
   return `Something broke in this page: reload it and try again. (${String(thrown)})`;
 }
 
-/** The name of a PlantStoreError, whose class is part of the import: it has all messages about files. */
-const REFUSAL = "PlantStoreError";
+/** Of files. Their classes are part of the import, which has all messages about them. */
+const REFUSALS: readonly string[] = ["PlantStoreError", "TableError"];
 
 /** What a browser throws when it cannot read a file (W3C File API, 7.1). */
 const UNREADABLE: readonly string[] = ["NotFoundError", "NotReadableError"];

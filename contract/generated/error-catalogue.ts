@@ -16,6 +16,8 @@ export const CATALOGUE = {
   malformed_request: {"error":40012,"message":"The request is not valid HTTP/1.1 (RFC 9112): send it with an HTTP client."},
   invalid_idempotency_key: {"error":40013,"message":"The header Idempotency-Key is not a quoted text of 1 to 255 characters: send one such as \"8e03978e-40d5-43dd-bc93-6894a57f9324\", or none."},
   malformed_gzip: {"error":40014,"message":"The gzip body is incomplete: compress the file again, and send all of it."},
+  unclear_encoding: {"error":40015,"message":"The encoding of the file is not clear: say it, as in `reading={\"encoding\":\"windows-1250\"}`."},
+  unreadable_file: {"error":40016,"message":"The file is no table that can be read: send it as CSV."},
   missing_token: {"error":40100,"message":"The request has no bearer token: send the header Authorization: Bearer <token>."},
   invalid_token: {"error":40101,"message":"The bearer token is invalid: send one that exists and has not expired or been revoked."},
   insufficient_scope: {"error":40300,"message":"The token lacks the scope plants:write: use one that has it."},

@@ -8,6 +8,7 @@ export type Schemas = Readonly<{
   PlantPatch: Readonly<{ id?: bigint; name?: string; tag?: string | null; untagged?: boolean }>;
   PlantList: ReadonlyArray<Schemas["NewPlant"]>;
   PlantLines: string;
+  PlantFile: string;
   PlantRows: string;
   Count: number;
   SuggestionList: ReadonlyArray<string>;
@@ -19,7 +20,9 @@ export type Schemas = Readonly<{
   PlantState: Readonly<{ id?: bigint; name: string; tag?: string }>;
   ChangeOutcomes: Readonly<{ changed: Schemas["Count"]; same: Schemas["Count"]; conflicts: Schemas["Count"]; failed: Schemas["Count"]; outcomes: ReadonlyArray<Schemas["ChangeOutcome"]> }>;
   ChangeOutcome: Readonly<{ id: bigint; outcome: "changed" | "same" | "conflict" | "failed"; plant?: Schemas["Plant"] | null; error?: number; message?: string }>;
-  ImportSummary: Readonly<{ read: Schemas["Count"]; created: Schemas["Count"]; unchanged: Schemas["Count"]; replaced: Schemas["Count"]; refused: Schemas["Count"]; problems: ReadonlyArray<Schemas["ImportProblem"]>; unusedColumns: ReadonlyArray<string>; encoding?: "utf-16le" | "utf-16be" | "windows-1252"; columns?: Readonly<{ id?: string; name?: string; tag?: string }>; outcomes?: ReadonlyArray<"created" | "unchanged" | "replaced" | "refused"> }>;
+  ImportSummary: Readonly<{ read: Schemas["Count"]; created: Schemas["Count"]; unchanged: Schemas["Count"]; replaced: Schemas["Count"]; refused: Schemas["Count"]; problems: ReadonlyArray<Schemas["ImportProblem"]>; unusedColumns: ReadonlyArray<string>; encoding?: string; columns?: Readonly<{ id?: string; name?: string; tag?: string }>; reading?: Schemas["Reading"]; skipped?: Schemas["Count"]; doubts?: ReadonlyArray<Schemas["ImportDoubt"]>; outcomes?: ReadonlyArray<"created" | "unchanged" | "replaced" | "refused"> }>;
+  Reading: Readonly<{ encoding?: string; separator?: "," | ";" | "\t" | "|" | ""; quotes?: "double" | "none"; heading: number; sheet?: string; id: string; name: ReadonlyArray<string>; tag: string; ids?: "file" | "content"; firstId?: bigint; emptyNames: boolean }>;
+  ImportDoubt: Readonly<{ line?: number; message: string }>;
   ImportProblem: Readonly<{ line: number; error: number; message: string }>;
   Scope: "plants:read" | "plants:write" | "admin";
   Session: Readonly<{ id: string; name: string; scopes: ReadonlyArray<Schemas["Scope"]>; created: string; expires?: string; parent?: string }>;

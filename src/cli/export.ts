@@ -5,7 +5,7 @@ import { Command, Option } from "commander";
 import { formatOfName } from "../client/client.ts";
 import { toExportForm } from "../files/export.ts";
 import type { Profile } from "../files/export.ts";
-import type { FileFormat } from "../files/import.ts";
+import type { FileFormat } from "../files/read-file.ts";
 import { codeOf } from "../runtime/system-failure.ts";
 import { escapeControlLines, escapeControls } from "../runtime/terminal-text.ts";
 import { addPlantsOptions, openPlants } from "./open-plants.ts";

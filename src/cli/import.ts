@@ -1,20 +1,21 @@
 import { Command, Option } from "commander";
-import type { FileFormat, ImportCounts, ImportSummary } from "../files/import.ts";
+import type { ImportCounts, ImportSummary } from "../files/import.ts";
+import type { FileFormat } from "../files/read-file.ts";
 import { escapeControls } from "../runtime/terminal-text.ts";
-import { addCsvFlags, inFlags, toCsvOptions } from "./csv-flags.ts";
-import type { CsvFlags } from "./csv-flags.ts";
 import { openSource, STDIN, toSource } from "./import-source.ts";
 import type { Source } from "./import-source.ts";
 import { addPlantsOptions, openPlants } from "./open-plants.ts";
 import type { PlantAccess } from "./plant-access.ts";
 import { showProgress } from "./progress.ts";
+import { addReadingFlags, inFlags, readingText, toAsked } from "./reading-flags.ts";
+import type { ReadingFlags } from "./reading-flags.ts";
 import { openReport } from "./refused-report.ts";
 import type { Report } from "./refused-report.ts";
 import { addJson, printResult } from "./result.ts";
 import type { Result } from "./result.ts";
 import { configOf } from "./settings.ts";
 
-type Flags = CsvFlags &
+type Flags = ReadingFlags &
   Readonly<{
     format?: FileFormat;
     onConflict: "refuse" | "replace";
@@ -25,7 +26,10 @@ type Flags = CsvFlags &
 
 export function importCommand(): Command {
   const command = new Command("import")
-    .argument("[files...]", "CSV, NDJSON or a JSON list (also .gz), or .xlsx; without a file, or with -, standard input")
+    .argument(
+      "[files...]",
+      "CSV, NDJSON or JSON (also .gz), .xlsx, .ods, or a Darwin Core archive; without a file, or with -, standard input",
+    )
     .description("Import plants from files. You can safely import a file again. Exits with 1 if a line was refused.")
     .addOption(
       new Option("--format <format>", "format of the files; by default, detected from their names and first bytes").choices([
@@ -36,7 +40,7 @@ export function importCommand(): Command {
     .addOption(
       new Option("--on-conflict <what>", "what to do if an id belongs to another plant").choices(["refuse", "replace"]).default("refuse"),
     );
-  addCsvFlags(command)
+  addReadingFlags(command)
     .option("--dry-run", "store nothing, only report what would happen")
     .option("--refused <file>", "write the number and reason of refused lines to this file; a service names the first 1,000 of each file")
     .option("--force", "overwrite that file if it exists");
@@ -67,12 +71,9 @@ async function importFile(source: Source, { plants, flags, report }: FileOptions
   let counts: ImportCounts | undefined;
   let summary: ImportSummary | undefined;
   try {
-    const { source: opened, packed, notes } = await openSource(source, { format: flags.format, progress });
-    for (const note of notes) process.stderr.write(`${escapeControls(`${name}: ${note}`)}\n`);
+    const opened = await openSource(source, { format: flags.format, progress });
     const importing = plants.import(opened, {
-      packed,
-      onSent: progress.count,
-      csv: toCsvOptions(flags),
+      asked: toAsked(flags),
       onConflict: flags.onConflict,
       dryRun,
       onProblem: (problem) => report.add(name, problem),
@@ -94,19 +95,16 @@ function toWords({ read, created, unchanged, replaced, refused }: ImportCounts, 
   return `${isDryRun ? "dry run: " : ""}${read} read, ${created} created, ${unchanged} unchanged, ${replaced} replaced, ${refused} refused`;
 }
 
-/** What was guessed, what was left out, and what helps where nothing in the column of the ids is one. */
-function reportFindings(file: string, { encoding, columns = {}, unusedColumns, read, refused, problems }: ImportSummary): void {
-  const hasCodes =
-    columns.id !== undefined && refused > 0 && refused === read && problems.every(({ message }) => /`id` must/.test(message));
-  // A column that has the name of its field was not guessed.
-  const taken = Object.entries(columns).filter(([field, column]) => column.toLowerCase() !== field);
+/** How it was read, what is doubtful, and what was left out. */
+function reportFindings(file: string, { reading, skipped = 0, doubts = [], unusedColumns }: ImportSummary): void {
+  const isPlain = reading && reading.heading === 1 && reading.id === "id" && reading.name.join() === "name" && reading.encoding === "utf-8";
   const lines = [
-    ...(encoding === undefined
+    ...(reading && !isPlain ? [`: read with ${readingText(reading)}`] : []),
+    ...doubts.map(({ line, message }) => `${line === undefined ? "" : `:${line}`}: ${message}`),
+    ...(skipped === 0 ? [] : [`: skipped, as they are no plants: ${skipped} ${skipped === 1 ? "row" : "rows"}`]),
+    ...(unusedColumns.length === 0
       ? []
-      : [`read as ${encoding}${encoding === "windows-1252" ? ": if letters look wrong, save the file as UTF-8" : ""}`]),
-    ...taken.map(([field, column]) => `${/^column \d+$/.test(column) ? column : `the column ${column}`} is taken for the ${field}`),
-    ...(unusedColumns.length === 0 ? [] : [`not imported: the column${unusedColumns.length === 1 ? "" : "s"} ${unusedColumns.join(", ")}`]),
-    ...(hasCodes ? ['no id is a whole number: if they are codes, --id-column "" --ids content makes ids'] : []),
+      : [`: not imported: the column${unusedColumns.length === 1 ? "" : "s"} ${unusedColumns.join(", ")}`]),
   ];
-  for (const line of lines) process.stderr.write(`${escapeControls(`${file}: ${line}`)}\n`);
+  for (const line of lines) process.stderr.write(`${escapeControls(`${file}${line}`)}\n`);
 }

@@ -7,18 +7,15 @@ import { importFile } from "../files/import.ts";
 import { openOwnStore } from "./own-store.ts";
 import type { PlantFilter } from "../client/client.ts";
 import type { ExportForm } from "../files/export.ts";
-import type { ImportCounts, RowSource, ImportSummary, Problem } from "../files/import.ts";
-import type { CsvOptions } from "../files/csv-options.ts";
+import type { ImportCounts, ImportSummary, Problem } from "../files/import.ts";
+import type { FileSource } from "../files/read-file.ts";
+import type { Asked } from "../files/reading.ts";
 
 type ImportCall = Readonly<{
   onConflict: "refuse" | "replace";
   dryRun: boolean;
-  /** The same bytes as gzip, if there are such: a service takes them as they are. `onSent` is called for each part of them. */
-  packed: Blob | undefined;
-  onSent: (bytes: number) => void;
-  /** For CSV only. */
-  csv: CsvOptions;
-  /** Called for each refused line that is reported: a service reports the first 1,000. */
+  asked: Asked;
+  /** Called for each refused line that is reported: a service reports the first 1,000 that it refuses. */
   onProblem: (problem: Problem) => void;
   /** Called after each commit with the counts of all lines so far. A service tells nothing before its end. */
   onCommit: (counts: ImportCounts) => void;
@@ -26,7 +23,7 @@ type ImportCall = Readonly<{
 
 /** Plants to import or export: those of a running service, or those of a data folder that no service uses. */
 export type PlantAccess = Readonly<{
-  import(source: RowSource, call: ImportCall): Promise<ImportSummary>;
+  import(source: FileSource, call: ImportCall): Promise<ImportSummary>;
   export(form: ExportForm, filter: PlantFilter): AsyncIterable<Uint8Array | string>;
   close(): Promise<void>;
 }>;
@@ -36,8 +33,8 @@ export async function openStoreAccess(config: Config, isNew: boolean): Promise<P
   const store = await openOwnStore(config, { isServing: config.database.kind === "sqlite", isNew });
   const openPauses = createSharedPauses(() => performance.now());
   return {
-    import(source, { onConflict, dryRun, csv, onProblem, onCommit }) {
-      const how = { isReplacing: onConflict === "replace", isDryRun: dryRun, csv, pauses: openPauses(), onProblem, onCommit };
+    import(source, { onConflict, dryRun, asked, onProblem, onCommit }) {
+      const how = { isReplacing: onConflict === "replace", isDryRun: dryRun, table: { asked }, pauses: openPauses(), onProblem, onCommit };
       return importFile(store.plants, source, { ...fileLimits(config.bodyBytesMax), ...how });
     },
     async *export(form, filter) {

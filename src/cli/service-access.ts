@@ -1,13 +1,8 @@
 import { ConnectionError, createClient, ERROR_NUMBERS, ServiceError } from "../client/client.ts";
-import type { ImportProgress } from "../client/client.ts";
 import { PlantStoreError } from "../domain/errors.ts";
 import { adviceOn, describeFailure } from "../runtime/system-failure.ts";
-import { toCsvQuery } from "../files/csv-options.ts";
-import { fileLimits } from "../files/row.ts";
-import type { Problem } from "../files/import.ts";
-import { toSentCsv } from "../files/sheet.ts";
-import { TableError } from "../files/table-error.ts";
 import type { PlantAccess } from "./plant-access.ts";
+import { readPlants } from "./sent-plants.ts";
 
 /** The plants of a running service, with the token in PLANT_STORE_TOKEN. Throws when one of the two cannot be one. */
 export function openServiceAccess(url: string): PlantAccess {
@@ -20,23 +15,20 @@ export function openServiceAccess(url: string): PlantAccess {
     throw new Error("PLANT_STORE_TOKEN is not a token: it has spaces, quotes or other characters that no token has.");
   const client = createClient({ url, token });
   return {
-    async import(source, { packed, onSent, onConflict, dryRun, csv, onProblem }) {
-      const format = source.format === "sheet" ? "csv" : source.format;
-      const reasons = new Map<number, PlantStoreError>();
-      const bytes = source.format === "sheet" ? toSentCsv(source.sheet, { ...SENDER_LIMITS, csv }, reasons) : source.bytes;
-      const call = { format, onConflict, dryRun, ...(format === "csv" ? toCsvQuery(csv) : {}) };
-      let sent = 0;
-      function onProgress({ bytes: all }: ImportProgress): void {
-        onSent(all - sent);
-        sent = all;
-      }
-      const sending = packed ? client.importPlants(packed, { ...call, onProgress }) : client.importPlants(bytes, call);
-      const summary = await sending.catch((reason: unknown) => {
+    async import(source, { onConflict, dryRun, asked, onProblem }) {
+      const reading = readPlants(source, asked, onProblem);
+      // What a row became an id from may have changed: such a row replaces nothing, and is sent by itself.
+      const kept: string[] = [];
+      const lines = reading.lines(onConflict === "replace" ? kept : undefined);
+      const sending = async (text: AsyncIterable<string> | readonly string[], how: "refuse" | "replace") =>
+        client.importPlants(text, { format: "ndjson", onConflict: how, dryRun });
+      try {
+        const summaries = [await sending(lines, onConflict), ...(kept.length === 0 ? [] : [await sending(kept, "refuse")])];
+        for (const { problems } of summaries) problems.forEach(onProblem);
+        return reading.total(summaries);
+      } catch (reason) {
         throw dryRun ? withAddress(reason, url) : withDoubt(withAddress(reason, url));
-      });
-      const problems = summary.problems.map((problem) => withReason(problem, reasons.get(problem.line)));
-      problems.forEach(onProblem);
-      return { ...summary, problems };
+      }
     },
     async *export(form, filter) {
       try {
@@ -47,14 +39,6 @@ export function openServiceAccess(url: string): PlantAccess {
     },
     close: () => Promise.resolve(),
   };
-}
-
-/** What a service accepts is for it to say: here only the faults of cells count. */
-const SENDER_LIMITS = fileLimits(Infinity);
-
-/** A row of a workbook was refused here, and sent as a line that is refused there. */
-function withReason(problem: Problem, reason: PlantStoreError | undefined): Problem {
-  return reason ? { line: problem.line, error: reason.number, message: reason.message } : problem;
 }
 
 /** The client speaks of requests: who runs a command wants to know which service, and why. */
@@ -75,7 +59,6 @@ const LATE = new Set<number>(
 
 /** Says that rows may be stored, if the service or the file itself broke an import off. */
 function withDoubt(reason: unknown): unknown {
-  const isOfFile = reason instanceof PlantStoreError || reason instanceof TableError;
-  if (!isOfFile && !(reason instanceof ServiceError && LATE.has(reason.error))) return reason;
+  if (!(reason instanceof PlantStoreError) && !(reason instanceof ServiceError && LATE.has(reason.error))) return reason;
   return new Error(`${reason.message} Rows before that may be stored: it is safe to import the file again.`, { cause: reason });
 }

@@ -17,7 +17,18 @@ export type { ExportQuery } from "./export.ts";
 export { detectFormat, formatOfName, HEAD_BYTES } from "./file-format.ts";
 export { splitList } from "./json-list.ts";
 export type { FileFormat } from "./file-format.ts";
-export type { CsvQuery, ImportChunk, ImportProblem, ImportProgress, ImportQuery, ImportSource, ImportSummary } from "./import.ts";
+export type {
+  AskedReading,
+  CsvQuery,
+  ImportChunk,
+  ImportDoubt,
+  ImportProblem,
+  ImportProgress,
+  ImportQuery,
+  ImportSource,
+  ImportSummary,
+  Reading,
+} from "./import.ts";
 export type { ListQuery, Page, PlantFilter, Sort } from "./page.ts";
 export { makeId } from "./plant.ts";
 export type { Plant, PlantContent, PlantCount, PlantPatch, PutPlant, StoredPlant, TagCount, Tags } from "./plant.ts";

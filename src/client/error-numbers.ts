@@ -16,6 +16,8 @@ export const ERROR_NUMBERS = {
   malformed_request: 40012,
   invalid_idempotency_key: 40013,
   malformed_gzip: 40014,
+  unclear_encoding: 40015,
+  unreadable_file: 40016,
   missing_token: 40100,
   invalid_token: 40101,
   insufficient_scope: 40300,

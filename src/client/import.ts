@@ -1,4 +1,4 @@
-import { oneOf, optional, parseList, parseNumber, parseObject, parseText } from "./json.ts";
+import { oneOf, optional, parseBigInt, parseBoolean, parseList, parseNumber, parseObject, parseText } from "./json.ts";
 import type { Plant } from "./plant.ts";
 
 /** A piece of a file (bytes or text, cut anywhere), or a plant, which becomes a line of NDJSON. */
@@ -19,26 +19,52 @@ export type ImportSource =
 
 /**
  * `onConflict`: what to do if a different plant already has the id: `refuse` the line (default) or `replace` that
- * plant. `dryRun`: store nothing, only report what would happen to each line.
+ * plant. `dryRun`: store nothing, only report what would happen to each line. `reading`: how a table is read.
  */
-export type ImportQuery = Readonly<{ onConflict?: "refuse" | "replace"; dryRun?: boolean }> & CsvQuery;
+export type ImportQuery = Readonly<{ onConflict?: "refuse" | "replace"; dryRun?: boolean; reading?: AskedReading }> & CsvQuery;
 
-/** How to read CSV that has no columns `id`, `name` and `tag`. */
+/** How a table is read; what is missing is guessed from its first rows. */
+export type AskedReading = Partial<Reading>;
+
+/** How a table was read: sent again, it gives the same plants. */
+export type Reading = Readonly<{
+  /** The encoding of a text, by its name in the Encoding Standard, such as `windows-1250`. */
+  encoding?: string;
+  /** What stands between its cells; empty if each line is one. */
+  separator?: "," | ";" | "\t" | "|" | "";
+  /** `none`: quotes belong to the text. */
+  quotes?: "double" | "none";
+  /** The line on which the row begins that names the columns; 0 if none does. */
+  heading: number;
+  /** The sheet of a workbook. */
+  sheet?: string;
+  /** A column, by its name, or position as in `column 4`. Empty for none. */
+  id: string;
+  /** The columns that make the name, joined by the rules of nomenclature. */
+  name: readonly string[];
+  tag: string;
+  /** `file`: a row without an id is refused. `content`: it gets one that follows from its cells: the same again for the same row. */
+  ids?: "file" | "content";
+  /** Number the rows without an id from here on. Not together with `ids`. */
+  firstId?: bigint;
+  /** Whether a row without a name is a plant. */
+  emptyNames: boolean;
+}>;
+
+/**
+ * What older programs say of CSV. Use `reading`.
+ *
+ * @deprecated
+ */
 export type CsvQuery = Readonly<{
-  /** `absent`: the first line is a plant. The columns that you do not choose are the id, the name and the tag, in this order. */
   header?: "present" | "absent";
-  /** Take the likeliest columns by their names, and Windows-1252 if it is not UTF-8. The summary says which. */
   guess?: boolean;
   encoding?: "utf-8" | "windows-1252";
-  /** Columns by name, or position as in `column 4`. Empty for none. */
   idColumn?: string;
   nameColumn?: string;
   tagColumn?: string;
-  /** `content`: a row without an id gets one that follows from its cells: the same again for the same row. */
   ids?: "file" | "content";
-  /** Number the rows without an id from here on. Not together with `ids: "content"`. */
   firstId?: bigint;
-  /** Take a quoted empty tag for none. */
   dropEmptyTags?: boolean;
 }>;
 
@@ -60,15 +86,28 @@ export type ImportSummary = Readonly<{
   /** The first 100 columns of CSV, or members of NDJSON, that were not read, or only in part. Each name is cut to 100 characters. */
   unusedColumns: readonly string[];
   /** If the file is not UTF-8. */
-  encoding?: "utf-16le" | "utf-16be" | "windows-1252";
+  encoding?: string;
   /** What the columns of CSV were taken for, if they were guessed or chosen. */
   columns?: Readonly<{ id?: string; name?: string; tag?: string }>;
+  /** How a table was read, if not everything was said of it, and how many rows were no plants: blank ones, and those above the heading. */
+  reading?: Reading;
+  skipped?: number;
+  /** The first 100 guesses that are not certain, and texts that are probably not meant. `line`: missing if it is about the whole file. */
+  doubts?: readonly ImportDoubt[];
   /** Of a dry run, what would happen to each of the first 1,000 lines. */
   outcomes?: ReadonlyArray<"created" | "unchanged" | "replaced" | "refused">;
 }>;
 
 /** A refused line. `error` and `message` are as in a ServiceError. */
 export type ImportProblem = Readonly<{ line: number; error: number; message: string }>;
+
+export type ImportDoubt = Readonly<{ line?: number; message: string }>;
+
+/** JSON with the digits of `firstId`, which JSON.stringify refuses. */
+export function readingText({ firstId, ...reading }: AskedReading): string {
+  const text = JSON.stringify(reading);
+  return firstId === undefined ? text : `${text.slice(0, -1)}${text === "{}" ? "" : ","}"firstId":${firstId}}`;
+}
 
 /** Throws a TypeError. */
 export function parseImportSummary(body: unknown): ImportSummary {
@@ -81,8 +120,11 @@ export function parseImportSummary(body: unknown): ImportSummary {
     problems: (value) => parseList(value, parseProblem),
     // A service older than this client does not send it.
     unusedColumns: (value = []) => parseList(value, parseText),
-    encoding: optional(oneOf("utf-16le", "utf-16be", "windows-1252")),
+    encoding: optional(parseText),
     columns: optional(parseColumns),
+    reading: optional(parseReading),
+    skipped: optional(parseNumber),
+    doubts: optional((value) => parseList(value, parseDoubt)),
     outcomes: optional((value) => parseList(value, oneOf("created", "unchanged", "replaced", "refused"))),
   });
 }
@@ -90,6 +132,27 @@ export function parseImportSummary(body: unknown): ImportSummary {
 function parseColumns(value: unknown): NonNullable<ImportSummary["columns"]> {
   const text = optional(parseText);
   return parseObject(value, { id: text, name: text, tag: text });
+}
+
+function parseReading(value: unknown): Reading {
+  const text = optional(parseText);
+  return parseObject<Reading>(value, {
+    encoding: text,
+    separator: optional(oneOf(",", ";", "\t", "|", "")),
+    quotes: optional(oneOf("double", "none")),
+    heading: parseNumber,
+    sheet: text,
+    id: parseText,
+    name: (names) => parseList(names, parseText),
+    tag: parseText,
+    ids: optional(oneOf("file", "content")),
+    firstId: optional(parseBigInt),
+    emptyNames: parseBoolean,
+  });
+}
+
+function parseDoubt(value: unknown): ImportDoubt {
+  return parseObject(value, { line: optional(parseNumber), message: parseText });
 }
 
 function parseProblem(value: unknown): ImportProblem {

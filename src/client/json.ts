@@ -1,5 +1,5 @@
 /**
- * Parses JSON and reads every field `id` as an exact bigint. JSON.parse alone rounds ids to doubles, silently wrong
+ * Parses JSON and reads every field `id` and `firstId` that is a number as an exact bigint. JSON.parse alone rounds ids to doubles, silently wrong
  * past 2^53. Throws a SyntaxError, or a TypeError for such an id in a browser too old to give its digits.
  */
 export function parseJson(text: string): unknown {
@@ -43,6 +43,18 @@ export function parseText(value: unknown): string {
 }
 
 /** Throws a TypeError. */
+export function parseBigInt(value: unknown): bigint {
+  if (typeof value !== "bigint") throw new TypeError("not a whole number");
+  return value;
+}
+
+/** Throws a TypeError. */
+export function parseBoolean(value: unknown): boolean {
+  if (typeof value !== "boolean") throw new TypeError("neither true nor false");
+  return value;
+}
+
+/** Throws a TypeError. */
 export function parseNumber(value: unknown): number {
   if (typeof value !== "number") throw new TypeError("not a number");
   return value;
@@ -60,7 +72,7 @@ export function oneOf<Word extends string>(...words: readonly Word[]): Parse<Wor
  * `context` holds the digits of a number as sent, from Chrome 114, Firefox 135, Safari 18.4 and Node 22 on, and in Bun.
  */
 function reviveId(key: string, value: unknown, context?: { source?: string }): unknown {
-  if (key !== "id" || typeof value !== "number") return value;
+  if ((key !== "id" && key !== "firstId") || typeof value !== "number") return value;
   if (context?.source !== undefined) return BigInt(context.source);
   if (Number.isSafeInteger(value)) return BigInt(value);
   throw new TypeError("This browser rounds ids past 2^53: use a newer one.");

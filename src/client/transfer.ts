@@ -6,7 +6,7 @@ import { readPlants, watchBytes } from "./export.ts";
 import { createFileEnd } from "./file-end.ts";
 import { detectFormat, HEAD_BYTES } from "./file-format.ts";
 import type { FileFormat } from "./file-format.ts";
-import { parseImportSummary } from "./import.ts";
+import { parseImportSummary, readingText } from "./import.ts";
 import type { ImportSource, ImportSummary } from "./import.ts";
 import { startLimit } from "./limit.ts";
 import { withRetries } from "./retry.ts";
@@ -20,8 +20,9 @@ type FileCalls = Pick<Client, "exportPlants" | "exportedPlants" | "importPlants"
 export function fileCalls(context: ClientContext): FileCalls {
   const { exchange, idleMs } = context;
   return {
-    async importPlants(source, { format: given, signal, onProgress, ...query } = {}) {
+    async importPlants(source, { format: given, signal, onProgress, reading, ...query } = {}) {
       const format = given ?? (await formatOf(source));
+      const type = format === "csv" ? (reading ? ANY : "text/csv") : format === "any" ? ANY : "application/x-ndjson";
       const isPacked = await isGzip(source);
       const limit = startLimit(idleMs);
       const bytesTotal = source instanceof Blob ? { bytesTotal: source.size } : {};
@@ -34,9 +35,9 @@ export function fileCalls(context: ClientContext): FileCalls {
       });
       const outgoing: Outgoing = {
         method: "POST",
-        path: `/plants/import${queryText(query)}`,
+        path: `/plants/import${queryText({ ...query, reading: reading && readingText(reading) })}`,
         headers: {
-          "content-type": format === "csv" ? "text/csv" : "application/x-ndjson",
+          "content-type": type,
           ...(isPacked ? { "content-encoding": "gzip" } : {}),
         },
         isRepeatable: true,
@@ -61,16 +62,24 @@ export function fileCalls(context: ClientContext): FileCalls {
   };
 }
 
+/** The service finds out what it is. */
+const ANY = "application/octet-stream";
+
 /**
  * Ignores the type of a Blob: where a spreadsheet program is installed, CSV gets that program's type. A stream is never
  * read in advance.
  */
-async function formatOf(source: ImportSource): Promise<FileFormat | "list"> {
+async function formatOf(source: ImportSource): Promise<FileFormat | "any" | "list"> {
   if (typeof source === "string") return detectFormat(undefined, new TextEncoder().encode(source.slice(0, HEAD_BYTES)));
-  if (source instanceof Uint8Array) return detectFormat(undefined, source);
-  if (!(source instanceof Blob)) return "ndjson";
+  if (!(source instanceof Uint8Array || source instanceof Blob)) return "ndjson";
   const name = "name" in source && typeof source.name === "string" ? source.name : undefined;
-  return detectFormat(name, new Uint8Array(await source.slice(0, HEAD_BYTES).arrayBuffer()));
+  const head = source instanceof Blob ? new Uint8Array(await source.slice(0, HEAD_BYTES).arrayBuffer()) : source;
+  return isZip(head) ? "any" : detectFormat(name, head);
+}
+
+/** Workbooks and archives are ZIP files (APPNOTE 6.3.10, 4.3.7). */
+function isZip([first, second, third, fourth]: Uint8Array): boolean {
+  return first === 0x50 && second === 0x4b && third === 3 && fourth === 4;
 }
 
 /** Whether a file is packed, by its first bytes (RFC 1952, 2.3.1): then it is sent as it is. */

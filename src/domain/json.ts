@@ -176,3 +176,15 @@ function endOfNumber(text: string, start: number): number {
 function unescapeKey(quoted: string): string {
   return quoted.includes("\\") ? JSON.parse(quoted) : quoted.slice(1, -1);
 }
+
+declare global {
+  interface JSON {
+    /** A number of these digits (tc39.es/proposal-json-parse-with-source), which TypeScript does not know yet. */
+    rawJSON(digits: string): object;
+  }
+}
+
+/** JSON with the digits of each bigint, which JSON.stringify alone refuses. */
+export function toJson(value: unknown): string {
+  return JSON.stringify(value, (_, one: unknown) => (typeof one === "bigint" ? JSON.rawJSON(String(one)) : one));
+}

@@ -4,14 +4,27 @@ import { parseInt64 } from "../domain/json.ts";
 /** The text of a cell; undefined if it is empty and not quoted. */
 export type Cell = string | undefined;
 
-/** What a cell of a workbook may be, besides a text, that no plant can have: an error, or a number that Excel has rounded. */
-export type CellFault = "error" | "rounded";
+/**
+ * What a cell of a workbook may be, besides a text: an error, or a number that Excel has rounded, which no plant can have;
+ * or a number whose owner sees it otherwise, as we do not know all formats.
+ */
+export type CellFault = "error" | "rounded" | "doubtful";
 
 /** Those of a row, by the positions of their cells. */
-export type CellFaults = ReadonlyMap<number, CellFault>;
+type CellFaults = ReadonlyMap<number, CellFault>;
 
 /** A row of cells, and the line on which it begins, counted from 1. */
-export type CellRow = Readonly<{ line: number; cells: readonly Cell[]; faults?: CellFaults | undefined }>;
+export type CellRow = Readonly<{
+  line: number;
+  cells: readonly Cell[];
+  faults?: CellFaults | undefined;
+  /** The cells that only repeat the one to their left, as both are merged: a title over a table is one cell for people. */
+  repeated?: ReadonlySet<number>;
+  /** The positions of cells that are meant as text, though programs write it for none, such as `NULL`: those in quotes. */
+  literal?: readonly number[];
+  /** Whether a cell without quotes has spaces around it, as none has in our exports. */
+  isLoose?: boolean;
+}>;
 
 /** A line that is no row, or no plant. */
 export type RefusedLine = Readonly<{ line: number; refusal: PlantStoreError }>;
@@ -26,10 +39,15 @@ export type CellSource = Readonly<{
   delimiter: string;
   /** Whether the file is one line without an end. */
   isOneLine: boolean;
+  /** The names of the columns, if another file says them. */
+  names?: readonly string[];
+  /** Whether it begins like an export, whose cells are meant as they stand. */
+  isExport?: boolean;
 }>;
 
+/** U+001A is what DOS ends a file with. */
 export function isEmpty(cell: Cell): boolean {
-  return cell === undefined || cell.trim() === "";
+  return cell === undefined || cell === "\x1a" || cell.trim() === "";
 }
 
 /** The number of cells up to the last one that is not empty. */
@@ -58,7 +76,7 @@ export function isGrouped(cell: string): boolean {
   return /^\s*[+-]?\d{1,3}(([.,' ]|[^\0-\x7f]{1,3})\d{3})+\s*$/.test(cell);
 }
 
-/** Whether a cell may be meant as an id. */
-export function isLikeId(cell: Cell): boolean {
-  return isEmpty(cell) || parseInt64(cell!.trim()) !== undefined || isShortened(cell!) || isGrouped(cell!);
+/** Whether it is a whole number as people write one: neither `0012` nor `1E3`, which are codes, nor `2004.0`. */
+export function isId(text: string | undefined): boolean {
+  return text !== undefined && /^-?(?:0|[1-9]\d{0,18})$/.test(text) && parseInt64(text) !== undefined;
 }

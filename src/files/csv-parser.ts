@@ -1,9 +1,8 @@
-import { PlantStoreError } from "../domain/errors.ts";
+import { isNull } from "./null-mark.ts";
 import type { Cell, CellRow, RefusedLine } from "./cells.ts";
-import { tooLong } from "./row.ts";
-
-/** Why a row is not well formed: a quote where none may be; a quote that is not closed properly, or not within the limit; too long. */
-type Fault = "stray_quote" | "open_quote" | "length";
+import type { Quotes } from "./reading.ts";
+import { toRefusal } from "./row.ts";
+import type { Fault } from "./row.ts";
 
 /** A row, its cells with one character per byte; or why it is not well formed. */
 export type ParsedRow = CellRow | RefusedLine;
@@ -14,6 +13,16 @@ const STEP_LENGTH = 2_048;
 const LF = 0x0a;
 const CR = 0x0d;
 const QUOTE = 0x22;
+const SPACE = 0x20;
+
+type ParserOptions = Readonly<{
+  /** One character, or none where each line is one cell. */
+  delimiter: string;
+  quotes?: Quotes;
+  /** Whether spaces may stand around quotes, as in `1, "a, b"`. */
+  isLenient?: boolean;
+  bytesMax: number;
+}>;
 
 /**
  * Splits CSV (RFC 4180), which comes in pieces that are cut anywhere, into rows. Each line may end in LF, CRLF or CR.
@@ -26,11 +35,17 @@ const QUOTE = 0x22;
  */
 export class CsvParser {
   readonly #delimiter: number;
+  readonly #quote: number;
+  readonly #isLenient: boolean;
   readonly #bytesMax: number;
-  /** "closed": after a quote in a quoted cell, which ends the cell or is the first of two. "refused": in the rest of a faulty row's line. */
-  #state: "start" | "plain" | "quoted" | "closed" | "refused" = "start";
+  /**
+   * "closed": after a quote in a quoted cell, which ends the cell or is the first of two. "ended": after spaces behind it.
+   * "refused": in the rest of a faulty row's line.
+   */
+  #state: "start" | "plain" | "quoted" | "closed" | "ended" | "refused" = "start";
   #rows: ParsedRow[] = [];
   #cells: Cell[] = [];
+  #form: { literal?: number[]; isLoose?: boolean } = {};
   #cell = "";
   /** Where the part of the cell begins in the current piece that was not kept yet. */
   #from = 0;
@@ -47,8 +62,11 @@ export class CsvParser {
   #firstEnd: number | undefined;
   #kept = "";
 
-  constructor({ delimiter, bytesMax }: Readonly<{ delimiter: string; bytesMax: number }>) {
+  constructor({ delimiter, quotes = "double", isLenient = false, bytesMax }: ParserOptions) {
+    // No character is NaN.
     this.#delimiter = delimiter.charCodeAt(0);
+    this.#quote = quotes === "double" ? QUOTE : NaN;
+    this.#isLenient = isLenient;
     this.#bytesMax = bytesMax;
   }
 
@@ -101,12 +119,13 @@ export class CsvParser {
   /** Goes on to the next character that may end the text of a cell, which most don't. Outside of a text that is the first one. */
   #skipText(text: string, start: number): number {
     const isText = this.#state === "plain" || this.#state === "quoted";
-    const delimiter = this.#state === "plain" ? this.#delimiter : QUOTE;
+    const quote = this.#quote;
+    const delimiter = this.#state === "plain" ? this.#delimiter : quote;
     let char = 0;
     let at = start;
     for (; at < text.length; at += 1) {
       char = text.charCodeAt(at);
-      if (!isText || char === QUOTE || char === delimiter || char === LF || char === CR) break;
+      if (!isText || char === quote || char === delimiter || char === LF || char === CR) break;
     }
     this.#char = char;
     if (at > start) this.#isAfterCr = false;
@@ -134,13 +153,15 @@ export class CsvParser {
       this.#endCell();
     } else if (this.#state === "plain") {
       this.#keepTo(text, at);
-      return this.#quoteFault();
-    } else if (char === QUOTE) {
+      if (!this.#isLenient || /[^ ]/.test(this.#cell)) return this.#quoteFault();
+      [this.#cell, this.#from, this.#state] = ["", at + 1, "quoted"];
+    } else if (char === this.#quote && this.#state !== "ended") {
       // At the start of a cell, a quote opens it. After another quote, it is part of the text: two mean one.
       this.#from = this.#state === "start" ? at + 1 : at;
       this.#state = "quoted";
-    } else {
-      const fault = this.#state === "closed" ? this.#quoteFault() : undefined;
+    } else if (char === SPACE && this.#isLenient && this.#state !== "start") this.#state = "ended";
+    else {
+      const fault = this.#state === "start" ? undefined : this.#quoteFault();
       this.#from = at;
       this.#state = "plain";
       return fault;
@@ -180,7 +201,10 @@ export class CsvParser {
 
   #endCell(): void {
     // The cells of a row that is too long are not kept.
-    if (this.#size <= this.#bytesMax) this.#cells.push(this.#state === "closed" || this.#cell !== "" ? this.#cell : undefined);
+    const isQuoted = this.#state === "closed" || this.#state === "ended";
+    if (isQuoted && isNull(this.#cell)) (this.#form.literal ??= []).push(this.#cells.length);
+    if (!isQuoted && /^ | $/.test(this.#cell)) this.#form.isLoose = true;
+    if (this.#size <= this.#bytesMax) this.#cells.push(isQuoted || this.#cell !== "" ? this.#cell : undefined);
     this.#size += 1;
     this.#cell = "";
     this.#state = "start";
@@ -190,13 +214,14 @@ export class CsvParser {
     const isEmpty = this.#state === "start" && this.#cells.length === 0;
     this.#endCell();
     const fault = this.#lengthFault();
-    if (!isEmpty && !fault) this.#rows.push({ line: this.#rowLine, cells: this.#cells });
+    if (!isEmpty && !fault) this.#rows.push({ line: this.#rowLine, cells: this.#cells, ...this.#form });
     return fault;
   }
 
   #beginRow(): void {
     this.#state = "start";
     this.#cells = [];
+    this.#form = {};
     this.#cell = "";
     this.#size = 0;
     this.#line += 1;
@@ -220,10 +245,3 @@ export class CsvParser {
     this.#line = this.#rowLine;
   }
 }
-
-function toRefusal(fault: Fault, bytesMax: number): PlantStoreError {
-  if (fault === "length") return tooLong(bytesMax);
-  return new PlantStoreError("malformed_row", fault === "open_quote" ? { message: OPEN_QUOTE } : {});
-}
-
-const OPEN_QUOTE = "The row opens a quote that is not closed where its cell ends: close it, and write each quote inside of a cell twice.";

@@ -1,3 +1,5 @@
+import { isNull } from "./null-mark.ts";
+
 type Writing = Readonly<{ guardFormulas: boolean }>;
 
 /** The names of the columns: ours, or those of Darwin Core (dwc.tdwg.org/terms). */
@@ -6,10 +8,10 @@ export const CSV_HEADER = { plain: "id,name,tag\n", dwc: "catalogNumber,scientif
 /** Without this mark of UTF-8 in front, Excel reads other letters than we write. */
 export const SPREADSHEET_MARK = "\ufeff";
 
-/** Writes plants as rows. Quotes only where they are needed, and for an empty tag, which is not the same as none. */
+/** Writes plants as rows. Quotes only where they are needed, and around what without them means nothing: an empty text, or `NULL`. */
 export function csvWriter({ guardFormulas }: Writing): (plant: { id: bigint; name: string; tag?: string }) => string {
-  const write = guardFormulas ? (text: string) => quote(guard(text)) : quote;
-  return ({ id, name, tag }) => `${id},${write(name)},${tag === undefined ? "" : tag === "" ? '""' : write(tag)}\n`;
+  const write = (text: string) => (text === "" || isNull(text) ? `"${text}"` : quote(guardFormulas ? guard(text) : text));
+  return ({ id, name, tag }) => `${id},${write(name)},${tag === undefined ? "" : write(tag)}\n`;
 }
 
 /**

@@ -2,45 +2,117 @@ import { inPieces, readAhead } from "./bytes.ts";
 import type { Bytes } from "./bytes.ts";
 import { openCellDecoder } from "./cell-decoder.ts";
 import type { Cell, CellSource } from "./cells.ts";
-import { PLAIN } from "./csv-options.ts";
 import { CsvParser } from "./csv-parser.ts";
 import type { ParsedRow } from "./csv-parser.ts";
-import { toByteText, toUtf8 } from "./encodings.ts";
-import { createFindings } from "./row.ts";
-import type { Findings, ReadOptions, Rows } from "./row.ts";
-import { readTable } from "./table.ts";
+import { CSV_HEADER } from "./csv-writer.ts";
+import { guessEncoding } from "./encoding-guess.ts";
+import { openTextDecoder, readMark, toByteText, transcode } from "./encodings.ts";
+import type { Asked, Quotes } from "./reading.ts";
+import { addDoubt } from "./row.ts";
+import type { Findings } from "./row.ts";
+import { isLikelyWindows1252 } from "./western-letters.ts";
+import { guessSplitting, SEPARATOR_LINE, SPLIT_LENGTH } from "./separator.ts";
+import { UnclearEncoding } from "./table-error.ts";
 
-/** Reads CSV. Throws `invalid_csv_header`. */
-export async function* readCsv(bytes: Bytes, options: ReadOptions, findings: Findings = createFindings()): Rows {
-  yield* readTable(await openCsv(bytes, options, findings), options, findings);
+/*
+ * CSV is split undecoded, as UTF-8 with one character for each byte, and decoded cell by cell: a cell that is broken is refused
+ * with its line instead of being mended, and does not matter in a column that is not imported.
+ */
+
+/** The cells of CSV (RFC 4180) in UTF-8, UTF-16 with a mark, or Windows-1252. Its first line shows what separates them. */
+export async function openPlainCsv(
+  bytes: Bytes,
+  { encoding, lineBytesMax }: Readonly<{ encoding: string; lineBytesMax: number }>,
+  findings: Findings,
+): Promise<CellSource> {
+  const { marked, bytes: unmarked } = await readMark(bytes);
+  const said = marked ?? encoding;
+  const { head, isOneLine, all } = await peek(toUtf8(unmarked, said, findings), lineBytesMax);
+  const delimiter = findDelimiter(head);
+  return { rows: toRows(all, { delimiter, bytesMax: lineBytesMax }), decode: openCellDecoder(said), delimiter, isOneLine };
 }
 
-/**
- * The cells of CSV (RFC 4180). Splits the bytes undecoded, one character per byte, and decodes cell by cell: a cell that
- * is not UTF-8 is refused with its line instead of being mended.
- */
-async function openCsv(bytes: Bytes, { csv = PLAIN, lineBytesMax, faults }: ReadOptions, findings: Findings): Promise<CellSource> {
-  const file = await toUtf8(bytes);
-  if (file.encoding) findings.encoding = file.encoding;
-  const { head, isOneLine, all } = await peek(file.bytes, lineBytesMax);
-  const delimiter = findDelimiter(head);
-  const parser = new CsvParser({ delimiter, bytesMax: lineBytesMax });
+/** How much of a text a guess is made from. */
+const SAMPLE_BYTES = 256 * 1024;
+
+/** The cells of CSV as people have it. Throws an UnclearEncoding. */
+export async function openCsv(bytes: Bytes, asked: Asked, lineBytesMax: number, findings: Findings): Promise<CellSource> {
+  const { marked, bytes: unmarked } = await readMark(bytes);
+  const { start, all } = await readAhead(unmarked, (_, length) => length >= SAMPLE_BYTES);
+  const encoding = marked ?? asked.encoding ?? toCertain(start);
+  const isGuessed = marked === undefined && asked.encoding === undefined && encoding === "windows-1252";
+  if (isGuessed) addDoubt(findings, "The file is read as Windows-1252, as older spreadsheets write it: check letters with accents.");
+  const ahead = await readAhead(toUtf8(all(), encoding, findings), (_, length) => length >= SPLIT_LENGTH);
+  const sample = toByteText(ahead.start.subarray(0, SPLIT_LENGTH));
+  const isExport = encoding === "utf-8" && { ...EXPORTED, ...asked }.separator === "," && asked.quotes !== "none" && beginsAsExport(sample);
+  const splitting = isExport ? EXPORTED : guessSplitting(sample, asked);
+  if (!splitting.isCertain) addDoubt(findings, "Each line is taken for one name: if something separates columns in it, choose that.");
+  const { separator: delimiter, quotes } = splitting;
+  findings.text = { encoding, separator: delimiter, quotes };
+  const isOneLine = ahead.start.length < SPLIT_LENGTH && /^[\r\n]*[^\r\n]+$/.test(sample);
+  return {
+    rows: toRows(ahead.all(), { delimiter, quotes, isLenient: true, bytesMax: lineBytesMax }),
+    decode: isGuessed ? watchLetters(openCellDecoder(encoding), findings) : openCellDecoder(encoding),
+    delimiter,
+    isOneLine,
+    isExport,
+  };
+}
+
+/** So many cells with letters beyond ASCII show together whether they are of Windows-1252: a single one often does not. */
+const WATCHED_CELLS = 50;
+
+/** Notes a file whose first letters were those of Windows-1252, and later ones are not. */
+function watchLetters(decode: CellSource["decode"], findings: Findings): CellSource["decode"] {
+  let texts: string[] = [];
+  return (cell) => {
+    const text = decode(cell);
+    if (/[^\0-\x7f]/.test(text)) texts.push(text);
+    if (texts.length < WATCHED_CELLS) return text;
+    if (!isLikelyWindows1252(texts.join("\n")))
+      addDoubt(findings, `Letters such as in ${texts[0]!.slice(0, 40)} may be of another encoding: choose it.`);
+    texts = [];
+    return text;
+  };
+}
+
+const EXPORTED = { separator: ",", quotes: "double", isCertain: true } as const;
+
+function beginsAsExport(sample: string): boolean {
+  return Object.values(CSV_HEADER).some((header) => sample.startsWith(header));
+}
+
+function toCertain(sample: Uint8Array): string {
+  const { encoding, isCertain, others } = guessEncoding(sample);
+  // Few letters, or control characters, as UTF-16 has them, are no reason to ask about our own export.
+  if (/^utf-(8|16)/.test(encoding) && beginsAsExport(toByteText(sample.subarray(0, SPLIT_LENGTH)))) return "utf-8";
+  if (!isCertain) throw new UnclearEncoding([encoding, ...others].map((likely) => ({ encoding: likely, words: wordsOf(sample, likely) })));
+  return encoding;
+}
+
+const WORDS_SHOWN = 3;
+
+/** The first words with a letter beyond ASCII, as people know them. Each is cut: a sample may be one word. */
+function wordsOf(sample: Uint8Array, encoding: string): string {
+  const text = openTextDecoder(encoding).decode(sample);
+  const words = text.matchAll(/[^\s,;|"]{0,30}[^\0-\x7f][^\s,;|"]{0,30}/gu);
+  return Array.from(words.take(WORDS_SHOWN), ([word]) => word).join(", ");
+}
+
+function toUtf8(bytes: Bytes, encoding: string, findings: Findings): Bytes {
+  if (encoding === "utf-8") return bytes;
+  findings.encoding = encoding;
+  return transcode(bytes, encoding);
+}
+
+type Splitting = Readonly<{ delimiter: string; quotes?: Quotes; isLenient?: boolean; bytesMax: number }>;
+
+async function* toRows(bytes: Bytes, splitting: Splitting): CellSource["rows"] {
+  const parser = new CsvParser(splitting);
   let isBegun = false;
-
-  function isRow(row: ParsedRow): boolean {
-    return "refusal" in row || isBegun || (isBegun = !isDelimiterLine(row.cells));
-  }
-
-  function toRow(row: ParsedRow): ParsedRow {
-    return faults && "cells" in row ? { ...row, faults: faults.get(row.line) } : row;
-  }
-
-  async function* rows(): CellSource["rows"] {
-    for await (const piece of inPieces(all)) for (const split of parser.read(toByteText(piece))) yield split.filter(isRow).map(toRow);
-    for (const split of parser.end()) yield split.filter(isRow).map(toRow);
-  }
-
-  return { rows: rows(), decode: openCellDecoder(file.isMarked ? "utf-8" : csv.encoding, findings), delimiter, isOneLine };
+  const isRow = (row: ParsedRow) => "refusal" in row || isBegun || (isBegun = !isSeparatorLine(row.cells));
+  for await (const piece of inPieces(bytes)) for (const split of parser.read(toByteText(piece))) yield split.filter(isRow);
+  for (const split of parser.end()) yield split.filter(isRow);
 }
 
 /** The first line that is not empty, whether it has no end within the length that a line may have, and everything from the start on. */
@@ -64,18 +136,15 @@ const HEAD = /([^\r\n]+)([\r\n]?)/;
 
 const DELIMITERS = [",", ";", "\t"] as const;
 
-/** What Excel writes and reads in front of the names: `sep=;`. */
-const DELIMITER_LINE = /^"?sep=([,;\t])?"?\s*$/i;
-
 /** The delimiter that the first line names, or the most frequent one in it outside of quotes. */
 function findDelimiter(head: string): string {
-  const [, named] = DELIMITER_LINE.exec(head) ?? [];
+  const [, named] = SEPARATOR_LINE.exec(head) ?? [];
   if (named !== undefined) return named;
   const plain = head.replaceAll(/"[^"]*"/g, "");
   const counts = DELIMITERS.map((delimiter) => plain.split(delimiter).length);
   return DELIMITERS[counts.indexOf(Math.max(...counts))]!;
 }
 
-function isDelimiterLine([first = "", ...others]: readonly Cell[]): boolean {
-  return DELIMITER_LINE.test(first) && others.every((cell) => cell === undefined);
+function isSeparatorLine([first = "", ...others]: readonly Cell[]): boolean {
+  return SEPARATOR_LINE.test(first) && others.every((cell) => cell === undefined);
 }

@@ -5,17 +5,12 @@ import { PlantStoreError } from "../domain/errors.ts";
 import type { Pauses } from "../runtime/event-loop.ts";
 import type { NewPlant } from "../domain/plant.ts";
 import { FIELDS, toColumnName } from "./columns.ts";
-import type { PlantField, Places } from "./columns.ts";
-import { readCsv } from "./csv.ts";
-import { readNdjson } from "./ndjson.ts";
-import { PLAIN } from "./csv-options.ts";
-import type { CsvOptions } from "./csv-options.ts";
-import type { Bytes } from "./bytes.ts";
-import { createFindings } from "./row.ts";
+import type { Layout, PlantField } from "./columns.ts";
+import { readFile } from "./read-file.ts";
+import type { FileSource } from "./read-file.ts";
+import { toReadingJson } from "./reading-json.ts";
+import { createFindings, PLAIN } from "./row.ts";
 import type { Findings, ReadOptions, Row, Rows } from "./row.ts";
-import { openSheetCells } from "./sheet.ts";
-import type { SheetRows } from "./sheet.ts";
-import { readTable } from "./table.ts";
 
 export type Problem = Schemas["ImportProblem"];
 export type ImportSummary = Schemas["ImportSummary"];
@@ -29,12 +24,8 @@ const COUNTED = { created: "created", same: "unchanged", replaced: "replaced", i
   Outcome
 >;
 
-export type FileFormat = "ndjson" | "csv";
-
-export type RowSource = Readonly<{ format: FileFormat; bytes: Bytes }> | Readonly<{ format: "sheet"; sheet: SheetRows }>;
-
 type ImportFileOptions = ImportOptions &
-  Pick<ReadOptions, "parsePlant" | "lineBytesMax" | "csv"> &
+  ReadOptions &
   Readonly<{
     pauses: Pauses;
     onProblem?: (problem: Problem) => void;
@@ -50,10 +41,10 @@ export type ImportCounts = Pick<ImportSummary, "read" | "created" | "unchanged" 
  */
 export async function importFile(
   plants: Pick<PlantStore, "import">,
-  source: RowSource,
+  source: FileSource,
   options: ImportFileOptions,
 ): Promise<ImportSummary> {
-  const { csv = PLAIN, pauses, onProblem, onCommit, isReplacing, isDryRun } = options;
+  const { pauses, onProblem, onCommit, isReplacing, isDryRun } = options;
   const findings = createFindings();
   const tally = createTally(onProblem);
   let writing: Promise<void> = Promise.resolve();
@@ -65,7 +56,7 @@ export async function importFile(
   }
 
   try {
-    for await (const batch of toBatches(readSource(source, options, findings), pauses)) {
+    for await (const batch of toBatches(readFile(source, options, findings), pauses)) {
       await writing;
       writing = write(batch);
       // It is awaited in the next round, and must not count as unhandled until then.
@@ -75,30 +66,28 @@ export async function importFile(
     await writing;
   }
   const { counts, problems, outcomes } = tally;
-  const { encoding, unusedColumns, places } = findings;
+  return { ...counts, problems, ...(isDryRun ? { outcomes } : {}), ...toFound(findings, options) };
+}
+
+/** What is said of how a file was read. */
+export function toFound(
+  { encoding, unusedColumns, layout, reading, skipped, doubts }: Findings,
+  { table = { plain: PLAIN } }: Pick<ReadOptions, "table">,
+) {
+  const isChosen = "asked" in table || !table.plain.hasHeader || Object.keys(table.plain.columns).length > 0;
   return {
-    ...counts,
-    problems,
-    ...(isDryRun ? { outcomes } : {}),
     unusedColumns,
-    ...(encoding ? { encoding } : {}),
-    ...(places && isChosen(csv) ? { columns: toTaken(places, findings.names) } : {}),
+    ...(encoding === undefined ? {} : { encoding }),
+    ...(layout && isChosen ? { columns: toTaken(layout) } : {}),
+    ...(reading ? { reading: toReadingJson(reading), skipped } : {}),
+    ...(reading || doubts.length > 0 ? { doubts } : {}),
   };
 }
 
-function readSource(source: RowSource, options: ReadOptions, findings: Findings): Rows {
-  if (source.format === "sheet") return readTable(openSheetCells(source.sheet, options.lineBytesMax), options, findings);
-  return (source.format === "csv" ? readCsv : readNdjson)(source.bytes, options, findings);
-}
-
-function isChosen({ hasHeader, guess, columns }: CsvOptions): boolean {
-  return !hasHeader || guess || Object.keys(columns).length > 0;
-}
-
 /** The first column of each field. */
-function toTaken(places: Places, names: readonly string[]): Partial<Record<PlantField, string>> {
-  const taken = FIELDS.map((field) => [field, places[field][0]] as const).filter((entry) => entry[1] !== undefined);
-  return Object.fromEntries(taken.map(([field, at]) => [field, toColumnName(names[at!]!, at!)]));
+function toTaken(layout: Layout): Partial<Record<PlantField, string>> {
+  const taken = FIELDS.map((field) => [field, layout[field][0]] as const).filter((entry) => entry[1] !== undefined);
+  return Object.fromEntries(taken.map(([field, at]) => [field, toColumnName(layout.names[at!]!, at!)]));
 }
 
 type PlantRow = Extract<Row, { plant: NewPlant }>;

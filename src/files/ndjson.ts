@@ -2,7 +2,7 @@ import { ByteQueue } from "../runtime/byte-queue.ts";
 import { PlantStoreError } from "../domain/errors.ts";
 import { decodeUtf8, parseJson } from "../domain/json.ts";
 import { FIELDS, toColumnName } from "./columns.ts";
-import { toUtf8 } from "./encodings.ts";
+import { readMark, transcode } from "./encodings.ts";
 import { createFindings, expected, tooLong, UNUSED_MAX } from "./row.ts";
 import type { Findings, ReadOptions, Row, Rows } from "./row.ts";
 import { inPieces } from "./bytes.ts";
@@ -10,11 +10,11 @@ import type { Bytes } from "./bytes.ts";
 
 /** Reads one plant per line. Empty lines are skipped. */
 export async function* readNdjson(bytes: Bytes, options: ReadOptions, findings: Findings = createFindings()): Rows {
-  const file = await toUtf8(bytes);
-  if (file.encoding) findings.encoding = file.encoding;
+  const { marked = "utf-8", bytes: unmarked } = await readMark(bytes);
+  if (marked !== "utf-8") findings.encoding = marked;
   const lines = createLineSplitter(options.lineBytesMax);
   const read = createLineReader(options, findings);
-  for await (const piece of inPieces(file.bytes))
+  for await (const piece of inPieces(marked === "utf-8" ? unmarked : transcode(unmarked, marked)))
     yield lines
       .split(piece)
       .map(read)

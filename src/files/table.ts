@@ -1,112 +1,191 @@
 import { PlantStoreError } from "../domain/errors.ts";
 import { parseInt64 } from "../domain/json.ts";
 import { invalidBody } from "../domain/validation.ts";
-import { countFilled, isEmpty, isGrouped, isShortened } from "./cells.ts";
+import { countFilled, isEmpty, isGrouped, isId, isShortened } from "./cells.ts";
 import type { Cell, CellFault, CellRow, CellSource, RefusedLine } from "./cells.ts";
-import { invalidHeader, JOINED, JOINED_PLANTS } from "./columns.ts";
+import { toColumnName } from "./columns.ts";
+import type { Layout } from "./columns.ts";
 import { toContentId } from "./content-id.ts";
-import { PLAIN } from "./csv-options.ts";
-import type { CsvOptions } from "./csv-options.ts";
-import { toLayout } from "./layout.ts";
-import type { Layout } from "./layout.ts";
-import { expected } from "./row.ts";
-import type { Findings, ReadOptions, Row, Rows } from "./row.ts";
-
-/** Reads the rows of a table, wherever its cells come from. Throws `invalid_csv_header`. */
-export async function* readTable(source: CellSource, options: ReadOptions, findings: Findings): Rows {
-  const reader = createTableReader(source, options, findings);
-  for await (const some of source.rows) yield some.map(reader.read).filter((row) => row !== undefined);
-  reader.end();
-}
-
-/** Makes rows of cells: the first ones name the columns, unless they are a plant already. */
-export function createTableReader(source: Omit<CellSource, "rows">, options: ReadOptions, findings: Findings) {
-  const { csv = PLAIN, parsePlant } = options;
-  const { hasHeader } = csv;
-  const { isOneLine } = source;
-  let table: Table | undefined;
-  let count = 0n;
-
-  function begin(first: CellRow): Table {
-    const layout = toLayout(first, { source, csv, findings });
-    if (!hasHeader && isOneLine && !layout.isAllUsed) throw invalidHeader(JOINED_PLANTS);
-    return { ...source, csv, parsePlant, layout };
-  }
-
-  function checkHeader(): void {
-    if (!table && hasHeader) throw invalidHeader(isOneLine ? JOINED : undefined);
-  }
-
-  return {
-    /** Undefined for the line that names the columns. Throws `invalid_csv_header`, also where that line is refused. */
-    read(row: CellRow | RefusedLine): Row | undefined {
-      if ("refusal" in row) {
-        checkHeader();
-        count += 1n;
-        return row;
-      }
-      if (!table) {
-        table = begin(row);
-        if (hasHeader) return undefined;
-      }
-      count += 1n;
-      return toRow(row, count - 1n, table);
-    },
-    /** Throws `invalid_csv_header` if no line named the columns, or its line has more than is imported and no row is below it. */
-    end(): void {
-      checkHeader();
-      if (hasHeader && count === 0n && table?.layout.isAllUsed === false) throw invalidHeader(JOINED);
-    },
-  };
-}
+import { findDoubt } from "./doubtful-text.ts";
+import type { Doubt } from "./doubtful-text.ts";
+import { isLatin } from "./latin-name.ts";
+import { isNull } from "./null-mark.ts";
+import { joinName } from "./plant-name.ts";
+import type { Ids } from "./reading.ts";
+import { addDoubt, expected, UNUSED_MAX } from "./row.ts";
+import type { Findings, ReadOptions, Row } from "./row.ts";
 
 /** What is known of a table when its columns are. */
-type Table = Pick<CellSource, "decode" | "delimiter"> &
-  Readonly<{ csv: CsvOptions; parsePlant: ReadOptions["parsePlant"]; layout: Layout }>;
+export type Table = Pick<CellSource, "decode" | "delimiter"> &
+  Readonly<{
+    layout: Layout;
+    ids: Ids;
+    /**
+     * "plain": an id may be any form of a whole number, and a name may be empty. "export": the cells are meant as they stand,
+     * but for marks such as NULL without quotes. "foreign": as people have them, with spaces around, and codes for ids.
+     */
+    style: "plain" | "export" | "foreign";
+    /** Whether a row without a name is a plant. */
+    emptyNames: boolean;
+    /** Whether nearly all names are Latin. */
+    areLatin?: boolean;
+    /** Whether spaces stand behind most separators. */
+    isSpaced?: boolean;
+    /** Whether a quoted empty tag means none. */
+    dropEmptyTags: boolean;
+    parsePlant: ReadOptions["parsePlant"];
+  }>;
 
-export const BROKEN_CELL =
+const BROKEN_CELL =
   "The row has an error such as #N/A, a formula without its result, or half of a letter in a cell that is imported: correct it in a spreadsheet, and save the file.";
 
 const ROUNDED_TEXT =
   "The name or the tag is a number that a spreadsheet has rounded, so its last digits are lost: format its column as text, enter it again, and save the file.";
 
-export const SHORTENED_ID =
+const SHORTENED_ID =
   "The id is a shortened number, so its last digits may be lost: format the column of the ids as text, enter them again, and save the file.";
 
-export const GROUPED_ID = "The id has separators of thousands, or decimals: format the column of the ids without them, and save the file.";
+const GROUPED_ID = "The id has separators of thousands, or decimals: format the column of the ids without them, and save the file.";
 
-/** The plant of a row, or why it is none. `before`: how many rows are before it. */
-function toRow({ line, cells, faults }: CellRow, before: bigint, table: Table): Row {
-  const { layout, decode, csv, parsePlant } = table;
-  try {
-    checkCells(cells, table);
-    const idAt = pick(cells, layout.id, layout);
-    const nameAt = pick(cells, layout.name, layout);
-    const tagAt = pick(cells, layout.tag, layout);
-    const given = cells[idAt];
-    const id = isEmpty(given) ? (makeId(cells, before, table) ?? given) : given;
-    const name = cells[nameAt] ?? (layout.name.some((at) => at < cells.length) ? "" : undefined);
-    const tag = cells[tagAt];
-    if (faults) checkFaults([idAt, nameAt, tagAt].map((at) => faults.get(at)));
-    if (typeof id === "string" && isShortened(id)) throw invalidBody(SHORTENED_ID);
-    if (typeof id === "string" && isGrouped(id)) throw invalidBody(GROUPED_ID);
-    const plant = {
-      // Anything but a whole number stays as it is: the check reports it.
-      ...(id === undefined ? {} : { id: typeof id === "bigint" ? id : (toInt64(id) ?? id) }),
-      ...(name === undefined ? {} : { name: decode(name) }),
-      ...(tag === undefined || (csv.dropEmptyTags && tag === "") ? {} : { tag: decode(tag) }),
-    };
-    return { line, plant: parsePlant(plant), isIdMade: csv.ids.kind === "content" && isEmpty(given) };
-  } catch (thrown) {
-    return { line, refusal: expected(thrown) };
-  }
+const CODE_ID =
+  "The id is a code such as 0012, 1E3 or 2004.0, and no whole number: choose another column for the ids, or none, so that they are made. The code can be part of the name.";
+
+const NO_NAME = "The row has no name: add it, or allow plants without a name.";
+
+/** Makes plants of rows, one after the other. */
+export function createRowReader(table: Table, findings: Findings): (row: CellRow | RefusedLine) => Row {
+  const reader: Reader = { ...table, noteUnused: createUnused(table.layout, findings), findings };
+  const foreign: Reader = { ...reader, style: "foreign" };
+  let count = 0n;
+  return (row) => {
+    count += 1n;
+    if ("refusal" in row) return row;
+    try {
+      checkCells(row.cells, table);
+      // No export of ours has a row with spaces around cells.
+      return toPlant(row, count - 1n, row.isLoose && table.style === "export" ? foreign : reader);
+    } catch (thrown) {
+      return { line: row.line, refusal: expected(thrown) };
+    }
+  };
 }
+
+type Reader = Table & Readonly<{ noteUnused: (at: number) => void; findings: Findings }>;
+
+/** Throws why the row is none. `before`: how many rows are before it. */
+function toPlant(row: CellRow, before: bigint, reader: Reader): Row {
+  const { layout, style, dropEmptyTags, parsePlant } = reader;
+  const { line, cells, faults } = row;
+  const idAt = pick(cells, layout.id, reader);
+  const tagAt = pick(cells, layout.tag, reader);
+  const nameAt = layout.parts ? layout.name : [pick(cells, layout.name, reader)];
+  const given = cellOf(row, idAt, reader);
+  const id = isEmpty(given) ? (makeId(cells, before, reader) ?? given) : given;
+  if (faults)
+    checkFaults(
+      faults.get(idAt),
+      [...nameAt, tagAt].map((at) => faults.get(at)),
+    );
+  const name = toName(row, nameAt, reader);
+  const tag = textOf(row, tagAt, reader);
+  const plant = {
+    ...(id === undefined ? {} : { id: typeof id === "bigint" ? id : toId(id, style) }),
+    ...(name === undefined ? {} : { name }),
+    ...(tag === undefined || (dropEmptyTags && tag === "") ? {} : { tag }),
+  };
+  const parsed = parsePlant(plant);
+  if (style === "foreign") noteDoubts(row, [name, tag], { nameAt, tagAt, reader });
+  return { line, plant: parsed, isIdMade: reader.ids.kind === "content" && isEmpty(given) };
+}
+
+function toName(row: CellRow, places: readonly number[], reader: Reader): string | undefined {
+  const { layout, style, emptyNames } = reader;
+  const texts = places.map((at) => textOf(row, at, reader));
+  const name = texts.length === 1 ? texts[0] : joinName(texts.map((text = "", at) => ({ role: layout.parts?.[at], text })));
+  if (style === "plain") return name ?? (layout.name.some((at) => at < row.cells.length) ? "" : undefined);
+  if (!emptyNames && (name === undefined || (name === "" && style === "foreign"))) throw invalidBody(NO_NAME);
+  return name ?? "";
+}
+
+/** The cell, if it is not what programs write for nothing. */
+function cellOf({ cells, literal }: CellRow, at: number, { style }: Reader): Cell {
+  const cell = cells[at];
+  return cell !== undefined && style !== "plain" && isNull(cell) && !literal?.includes(at) ? undefined : cell;
+}
+
+function textOf(row: CellRow, at: number, reader: Reader): string | undefined {
+  const cell = cellOf(row, at, reader);
+  if (cell === undefined) return undefined;
+  return reader.style === "foreign" ? reader.decode(cell).trim() : reader.decode(cell);
+}
+
+/** Anything but a whole number stays as it is: the check reports it. */
+function toId(cell: string, style: Table["style"]): bigint | string {
+  if (isShortened(cell)) throw invalidBody(SHORTENED_ID);
+  if (isGrouped(cell)) throw invalidBody(GROUPED_ID);
+  // Spaces may be around an id, but no line ends.
+  const id = /[\r\n]/.test(cell) ? undefined : parseInt64(cell.trim());
+  if (style !== "plain" && id !== undefined && !isId(cell.trim())) throw invalidBody(CODE_ID);
+  return id ?? cell;
+}
+
+type Told = Readonly<{ nameAt: readonly number[]; tagAt: number; reader: Reader }>;
+
+function noteDoubts(row: CellRow, texts: ReadonlyArray<string | undefined>, { nameAt, tagAt, reader }: Told): void {
+  const { line, cells, faults } = row;
+  const { findings } = reader;
+  const [name = ""] = texts;
+  if (isNote(name, cells, reader)) addDoubt(findings, NOTE, line);
+  if (isBesideComma(row, nameAt.at(-1) ?? -1, reader)) addDoubt(findings, COMMA, line);
+  const columns = reader.layout.names.length;
+  if (cells.some((cell) => cell !== undefined && cell.length > columns && holdsRow(cell, reader))) addDoubt(findings, ROW_INSIDE, line);
+  const doubt = texts.map((text = "") => findDoubt(text)).find((found) => found !== undefined);
+  if (doubt !== undefined) addDoubt(findings, DOUBTS[doubt], line);
+  if (faults && [...nameAt, tagAt].some((at) => faults.get(at) === "doubtful")) addDoubt(findings, ANOTHER_FORM, line);
+}
+
+/** What spreadsheets and people write below a list. */
+const TOTAL =
+  /^(?:(?:grand |sub-?|sous-)?total|totale|totaal|totalt|sum|summe|summa|suma|somme|gesamt(?:summe)?|insgesamt|razem|celkem|yhteensä|итого|всего|разом|合計|合计|总计|總計|합계)(?:\P{L}|$)/iu;
+
+/** Whether the row may be a note, a total, or a title of some rows rather than a plant. */
+function isNote(name: string, cells: readonly Cell[], { areLatin = false, layout }: Reader): boolean {
+  if (!/\p{L}/u.test(name) || TOTAL.test(name)) return true;
+  return areLatin && layout.names.length > 1 && cells.filter((cell) => !isEmpty(cell)).length === 1 && !isLatin(name);
+}
+
+/** Whether a cell of several lines has one with all the separators of a row: then quotes that quote nothing may have joined rows. */
+function holdsRow(cell: string, { delimiter, layout, findings }: Reader): boolean {
+  const columns = layout.names.length;
+  if (findings.sheet !== undefined || delimiter === "" || columns < 2 || !/[\r\n]/.test(cell)) return false;
+  return (columns > 2 || delimiter === "\t") && cell.split(/[\r\n]+/).some((part, at) => at > 0 && part.split(delimiter).length >= columns);
+}
+
+/** Whether the cell behind the name may be a part of it, as in `Rosa, dog`, where the row has as many cells as others. */
+function isBesideComma({ cells }: CellRow, nameAt: number, { isSpaced = false, delimiter, findings }: Reader): boolean {
+  return !isSpaced && delimiter === "," && findings.sheet === undefined && /^ \S/.test(cells[nameAt + 1] ?? "");
+}
+
+const COMMA = "The cell behind the name begins with a space: if it belongs to the name, put both in quotes.";
+const NOTE = "The row may be a total, a note or a title, and no plant.";
+const ROW_INSIDE = "A cell of several lines holds what looks like a row: if quotes belong to the text of this file, choose quotes: none.";
+
+const DOUBTS: Readonly<Record<Doubt, string>> = {
+  mojibake: "The text looks as if its letters were read in another encoding, as in `FougÃ¨re`.",
+  "replacement character": "The text has a sign that stands for a letter that was lost.",
+  HTML: "The text has signs of HTML, as in `&eacute;` or `<i>`.",
+  "control character": "The text has a control character, which is not shown.",
+  "invisible character": "The text has a character that is not shown, such as a space without width.",
+};
+
+const ANOTHER_FORM = "A number has a format that cannot be shown exactly: it is written in plain digits.";
 
 /**
  * A row may have fewer cells than there are columns, or more if the additional ones are empty, as spreadsheets write
  * them.
  */
-function checkCells(cells: readonly Cell[], { delimiter, layout: { columns } }: Table): void {
+function checkCells(cells: readonly Cell[], { delimiter, layout: { names } }: Table): void {
+  const columns = names.length;
   if (cells.length <= columns || countFilled(cells) <= columns) return;
   const named = delimiter === "\t" ? "a tab" : `a ${delimiter}`;
   throw new PlantStoreError("malformed_row", {
@@ -115,19 +194,14 @@ function checkCells(cells: readonly Cell[], { delimiter, layout: { columns } }: 
 }
 
 /** Those of the cells of the id, the name and the tag. */
-function checkFaults([id, ...others]: readonly (CellFault | undefined)[]): void {
+function checkFaults(id: CellFault | undefined, others: ReadonlyArray<CellFault | undefined>): void {
   if (id === "error" || others.includes("error")) throw invalidBody(BROKEN_CELL);
   if (id === "rounded") throw invalidBody(SHORTENED_ID);
   if (others.includes("rounded")) throw invalidBody(ROUNDED_TEXT);
 }
 
-/** Spaces may be around an id, but no line ends. */
-function toInt64(id: string): bigint | undefined {
-  return /[\r\n]/.test(id) ? undefined : parseInt64(id.trim());
-}
-
 /** The id of a row that has none, if one is to be made. All cells count, so that no two different rows are one plant. */
-function makeId(cells: readonly Cell[], before: bigint, { decode, csv: { ids } }: Table): bigint | string | undefined {
+function makeId(cells: readonly Cell[], before: bigint, { decode, ids }: Table): bigint | string | undefined {
   // The check reports a number that is too large.
   if (ids.kind === "from") return String(ids.first + before);
   if (ids.kind === "file") return undefined;
@@ -148,9 +222,22 @@ function toContent(cell: string, decode: Table["decode"]): string {
  * The place of the first of these cells that is not empty, otherwise of one that is quoted and empty; -1 if there is none.
  * Reports the others that are not empty.
  */
-function pick(cells: readonly Cell[], places: readonly number[], { noteUnused }: Layout): number {
+function pick(cells: readonly Cell[], places: readonly number[], { noteUnused }: Reader): number {
   if (places.length === 1) return places[0]!;
   const [first, ...others] = places.filter((at) => cells[at] !== undefined && cells[at] !== "");
   others.forEach(noteUnused);
   return first ?? places.find((at) => cells[at] !== undefined) ?? -1;
+}
+
+/** Notes the columns that are not imported; returns what notes one that is, but not in all rows. */
+function createUnused({ names, id, name, tag }: Layout, { unusedColumns }: Findings): (at: number) => void {
+  const noted = new Set<number>();
+  function note(at: number): void {
+    if (noted.has(at) || noted.size >= UNUSED_MAX) return;
+    noted.add(at);
+    unusedColumns.push(toColumnName(names[at]!, at));
+  }
+  const used = new Set([...id, ...name, ...tag]);
+  for (const at of names.keys()) if (!used.has(at)) note(at);
+  return note;
 }

@@ -1,76 +1,74 @@
-import { checkGrowth } from "./packed-file.ts";
+import type { Cell, CellFault, CellRow } from "./cells.ts";
+import { MergedAreas } from "./merged-areas.ts";
+import type { MergedArea } from "./merged-areas.ts";
+import { readNumberFormats } from "./number-formats.ts";
+import type { SheetRows } from "./workbook.ts";
 import { TableError } from "./table-error.ts";
-import { attribute, ELEMENT_LENGTH_MAX, elementsIn, elementsOf, tagsIn, TOO_LONG, unescape } from "./xml.ts";
+import { counted, createGrowth } from "./workbook.ts";
+import type { Grow, Workbook } from "./workbook.ts";
+import { toText, toValue } from "./xlsx-cell.ts";
+import type { Book } from "./xlsx-cell.ts";
+import { attribute, ELEMENT_LENGTH_MAX, elementsOf, elementsIn, tagsBehind, tagsIn, TOO_LONG } from "./xml.ts";
 import { textOf, unpack } from "./zip.ts";
 import type { Zip } from "./zip.ts";
-import type { Cell, CellFault, CellRow } from "./cells.ts";
-import type { SheetRows } from "./sheet.ts";
 
-/** The first visible sheet of a workbook with anything in it. */
-export type Sheet = Readonly<{
-  name: string;
-  others: readonly string[];
-  rows: SheetRows;
-}>;
-
-const WORKBOOK = "xl/workbook.xml";
+/** Excel on the web numbers it, at times. */
+const WORKBOOK = /^xl\/(workbook\d*\.xml)$/;
 const STRINGS = "xl/sharedStrings.xml";
+const STYLES = "xl/styles.xml";
 
 /** In characters. */
 const WORKBOOK_LENGTH_MAX = 1_000_000;
+const STYLES_LENGTH_MAX = 20_000_000;
 const STRINGS_LENGTH_MAX = 200_000_000;
-
-/** Excel keeps so many digits of a number and rounds the others. */
-const DIGITS_EXACT = 15;
+const AREAS_MAX = 200_000;
 
 export function isXlsx(zip: Zip): boolean {
-  return zip.has(WORKBOOK);
+  return findWorkbook(zip) !== undefined;
+}
+
+function findWorkbook(zip: Zip): string | undefined {
+  return Array.from(zip.keys()).find((name) => WORKBOOK.test(name));
 }
 
 /**
- * Opens the first sheet of an .xlsx file (ECMA-376) that is visible and not empty. Rows are read as they are taken; only
- * the texts that cells share are kept. Throws a TableError.
+ * Opens an .xlsx file (ECMA-376, also Strict). Rows are read as they are taken; only the texts that cells share, and which
+ * cells are merged, are kept. Throws a TableError.
  */
-export async function openSheet(file: Blob, zip: Zip): Promise<Sheet> {
-  const workbook = await textIn(file, zip, WORKBOOK);
-  const sheets = await listSheets(file, zip, workbook);
-  const visible = sheets.filter(({ isVisible }) => isVisible);
-  const book = { strings: await readStrings(file, zip), isCalculated: !/\sfullCalcOnLoad\s*=\s*["'](1|true)/.test(workbook) };
-  let grown = 0;
-  /** Many sheets may be one part, and many cells one long text: what all of them grow to counts. */
-  function grow(length: number): void {
-    grown += length;
-    checkGrowth(grown, file.size);
-  }
-
-  function open({ path }: SheetPart): SheetRows {
-    const packed = zip.get(path);
-    if (!packed) throw new TableError("The workbook has a sheet that cannot be read: save it as CSV.");
-    return toRows(counted(unpack(file, packed), grow), book, grow);
-  }
-
-  let [first] = visible;
-  if (!first) throw new TableError("The workbook has no sheet that can be read: save it as CSV.");
-  for (const sheet of visible) {
-    if (await isEmpty(open(sheet))) continue;
-    first = sheet;
-    break;
-  }
-  return { name: first.name, others: sheets.filter((sheet) => sheet !== first).map(({ name }) => name), rows: open(first) };
+export async function openWorkbook(file: Blob, zip: Zip): Promise<Workbook> {
+  const workbook = await textIn(file, zip, findWorkbook(zip) ?? "");
+  const book = {
+    strings: await readStrings(file, zip),
+    formatOf: readNumberFormats(await textIn(file, zip, STYLES, STYLES_LENGTH_MAX)),
+    is1904: tagsIn(workbook, "workbookPr").some((tag) => /^(1|true)$/.test(attribute(tag, "date1904") ?? "")),
+    isCalculated: !/\sfullCalcOnLoad\s*=\s*["'](1|true)/.test(workbook),
+  };
+  const growth = createGrowth(file.size);
+  const parts = await listSheets(file, zip, workbook);
+  return {
+    sheets: parts.map(({ name, isVisible, path }, at) => {
+      function open(grow: Grow): AsyncGenerator<Uint8Array, void, void> {
+        const packed = zip.get(path);
+        if (!packed) throw new TableError("The workbook has a sheet that cannot be read: save it as CSV.");
+        return counted(unpack(file, packed), grow);
+      }
+      let areas: readonly MergedArea[] | undefined;
+      async function* rows(): SheetRows {
+        areas ??= await readAreas(open(growth(at)));
+        const grow = growth(at);
+        yield* toRows(open(grow), { book, areas, grow });
+      }
+      return { name, isVisible, rows };
+    }),
+  };
 }
-
-type Book = Readonly<{
-  strings: readonly string[];
-  /** Otherwise a program wrote the formulas, which does not calculate, and left that to the next one. */
-  isCalculated: boolean;
-}>;
 
 type SheetPart = Readonly<{ name: string; path: string; isVisible: boolean }>;
 
 async function listSheets(file: Blob, zip: Zip, workbook: string): Promise<SheetPart[]> {
-  const relations = await textIn(file, zip, "xl/_rels/workbook.xml.rels");
+  const relations = await textIn(file, zip, `xl/_rels/${findWorkbook(zip)?.replace(WORKBOOK, "$1")}.rels`);
   const paths = new Map(
-    tagsIn(relations, "Relationship").map((tag) => [attribute(tag, "Id"), attribute(tag, "Target")?.replace(/^\/?(xl\/)?/, "xl/")]),
+    tagsIn(relations, "Relationship").map((tag) => [attribute(tag, "Id"), attribute(tag, "Target")?.replace(/^\/?(\.\/)?(xl\/)?/, "xl/")]),
   );
   return (
     tagsIn(workbook, "sheet")
@@ -79,26 +77,30 @@ async function listSheets(file: Blob, zip: Zip, workbook: string): Promise<Sheet
         path: paths.get(attribute(tag, "\\w+:id")) ?? "",
         isVisible: (attribute(tag, "state") ?? "visible") === "visible",
       }))
-      // A sheet of charts has no rows.
-      .filter(({ path }) => path.includes("worksheets/"))
+      // Those of charts have no rows.
+      .filter(({ path }) => path !== "" && !/^xl\/(chart|dialog|macro)sheets\//i.test(path))
   );
 }
 
-async function* counted(pieces: AsyncGenerator<Uint8Array, void, void>, count: (length: number) => void): typeof pieces {
-  for await (const piece of pieces) {
-    count(piece.length);
-    yield piece;
+/** Which cells are merged: that stands behind all rows. */
+async function readAreas(sheet: AsyncGenerator<Uint8Array, void, void>): Promise<readonly MergedArea[]> {
+  const areas: MergedArea[] = [];
+  for await (const tags of tagsBehind(sheet, "sheetData", "mergeCell")) {
+    for (const tag of tags) areas.push(...toArea(attribute(tag, "ref") ?? ""));
+    if (areas.length > AREAS_MAX) throw new TableError("The sheet has too many merged cells: save it as CSV.");
   }
+  return areas.toSorted((a, b) => a.top - b.top);
 }
 
-async function isEmpty(rows: SheetRows): Promise<boolean> {
-  for await (const some of rows) if (some.some(({ cells }) => cells.length > 0)) return false;
-  return true;
+function toArea(reference: string): MergedArea[] {
+  const [, first, top, last, bottom] = /^([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})$/i.exec(reference) ?? [];
+  if (first === undefined || last === undefined) return [];
+  return [{ top: Number(top), bottom: Number(bottom), left: toIndex(first), right: toIndex(last) }];
 }
 
-async function textIn(file: Blob, zip: Zip, name: string): Promise<string> {
+async function textIn(file: Blob, zip: Zip, name: string, lengthMax = WORKBOOK_LENGTH_MAX): Promise<string> {
   const packed = zip.get(name);
-  return packed ? textOf(unpack(file, packed), WORKBOOK_LENGTH_MAX) : "";
+  return packed ? textOf(unpack(file, packed), lengthMax) : "";
 }
 
 async function readStrings(file: Blob, zip: Zip): Promise<string[]> {
@@ -116,7 +118,10 @@ async function readStrings(file: Blob, zip: Zip): Promise<string[]> {
   return strings;
 }
 
-async function* toRows(sheet: AsyncGenerator<Uint8Array, void, void>, book: Book, grow: (length: number) => void): SheetRows {
+type RowOptions = Readonly<{ book: Book; areas: readonly MergedArea[]; grow: Grow }>;
+
+async function* toRows(sheet: AsyncGenerator<Uint8Array, void, void>, { book, areas, grow }: RowOptions): SheetRows {
+  const merged = new MergedAreas(areas);
   let next = 1;
   for await (const some of elementsOf(sheet, "row", "worksheet")) {
     yield some.map(({ tag, inner }) => {
@@ -124,7 +129,7 @@ async function* toRows(sheet: AsyncGenerator<Uint8Array, void, void>, book: Book
       if (!(line >= next && line <= ROWS_MAX)) throw new TableError("The rows of the sheet are out of order: save it again.");
       grow(line - next);
       next = line + 1;
-      return toCellRow(line, inner, { ...book, grow });
+      return merged.filled(toCellRow(line, inner, { ...book, grow }), grow);
     });
   }
 }
@@ -133,7 +138,7 @@ async function* toRows(sheet: AsyncGenerator<Uint8Array, void, void>, book: Book
 const ROWS_MAX = 1_048_576;
 const COLUMNS_MAX = 16_384;
 
-function toCellRow(line: number, row: string, book: Book & Readonly<{ grow: (length: number) => void }>): CellRow {
+function toCellRow(line: number, row: string, book: Book & Readonly<{ grow: Grow }>): CellRow {
   const cells: Cell[] = [];
   const faults = new Map<number, CellFault>();
   let next = 0;
@@ -164,54 +169,4 @@ function toIndex(address: string): number {
   for (const letter of letters.toUpperCase()) index = index * 26 + letter.charCodeAt(0) - 64;
   if (index > 0 && index <= COLUMNS_MAX) return index - 1;
   throw new TableError(`The sheet has a cell ${address}, which Excel cannot hold: open it in a spreadsheet and save it again.`);
-}
-
-type Value = Readonly<{ text: string; fault?: CellFault }>;
-
-function toValue(tag: string, inner: string, { strings, isCalculated }: Book): Value {
-  const type = attribute(tag, "t");
-  // A cell that has only a style.
-  if (inner === "" && type !== "e") return { text: "" };
-  if (type === "inlineStr") return { text: toText(inner) };
-  const [value] = elementsIn(inner, "v").map((element) => unescape(element.inner));
-  // Neither may become a name. An empty text is a result.
-  if (type === "e") return { text: value ?? "", fault: "error" };
-  const isNoResult = value === "0" && type === undefined ? !isCalculated : !value && !(type === "str" && value === "");
-  if (isNoResult && /<(\w+:)?f\b/.test(inner)) return { text: "?", fault: "error" };
-  if (!value) return { text: "" };
-  if (type === "s") return { text: sharedText(value, strings) };
-  if (type === "b") return { text: value === "1" ? "TRUE" : "FALSE" };
-  return type === undefined || type === "n" ? toNumber(value) : { text: value };
-}
-
-function sharedText(place: string, strings: readonly string[]): string {
-  const text = /^\d+$/.test(place) ? strings[Number(place)] : undefined;
-  if (text === undefined) throw new TableError("A cell names a text that the workbook lacks: open it in a spreadsheet and save it again.");
-  return text;
-}
-
-/**
- * The digits of a number as they stand in the file. Digits that are neither those of a double, nor the fewest that name one,
- * were not rounded: another program wrote them.
- */
-function toNumber(value: string): Value {
-  const number = Number(value);
-  const isWhole = /^-?\d+$/.test(value);
-  const isOfDouble = isWhole && Number.isFinite(number) && (BigInt(number) === BigInt(value) || String(number) === value);
-  if (isWhole && !isOfDouble) return { text: value };
-  // Some programs write 4006381333931 as 4.006381333931E12.
-  if (Math.abs(number) < 10 ** DIGITS_EXACT) return { text: Number.isInteger(number) ? String(number) : value };
-  // Ids that are made from the content follow from this text, too.
-  return { text: `${value} (rounded to ${DIGITS_EXACT} digits by Excel)`, fault: "rounded" };
-}
-
-/** The texts of a cell, without hints for pronunciation. */
-function toText(inner: string): string {
-  const hints = inner.includes("rPh") ? elementsIn(inner, "rPh") : [];
-  let hint = 0;
-  const texts = elementsIn(inner, "t").filter(({ from }) => {
-    while (hint < hints.length && hints[hint]!.to <= from) hint += 1;
-    return !(hint < hints.length && hints[hint]!.from < from);
-  });
-  return texts.map((text) => unescape(text.inner)).join("");
 }

@@ -10,7 +10,7 @@ export const ELEMENT_LENGTH_MAX = 4_000_000;
 
 export const TOO_LONG = "The sheet has a row that is too long: save it as CSV.";
 
-type Element = Readonly<{
+export type Element = Readonly<{
   tag: string;
   inner: string;
   from: number;
@@ -57,7 +57,7 @@ function findEnd(xml: string, fullName: string, from: number): Readonly<{ at: nu
 }
 
 const END_OF_TAG = /\s*>/y;
-const NOT_WHOLE = "The workbook is incomplete: save it again.";
+const NOT_WHOLE = "The XML in the file is incomplete: save it again.";
 
 export function tagsIn(xml: string, name: string): string[] {
   return Array.from(xml.matchAll(new RegExp(`<(?:\\w+:)?${name}\\s([^<>]*?)/?>`, "g")), ([, tag = ""]) => tag);
@@ -68,12 +68,19 @@ export function attribute(tag: string, name: string): string | undefined {
   return value === undefined ? undefined : unescape(value);
 }
 
+/** `before`: what stands before it, behind the last one. */
+type PlacedElement = Element & Readonly<{ before: string }>;
+
+function placed(xml: string, elements: readonly Element[]): PlacedElement[] {
+  return elements.map((element, at) => ({ ...element, before: xml.slice(elements[at - 1]?.to ?? 0, element.from) }));
+}
+
 /** The elements of this name, which are not nested, as they come. Throws a TableError if `root` is not closed. */
 export async function* elementsOf(
   bytes: AsyncGenerator<Uint8Array, void, void>,
   name: string,
   root: string,
-): AsyncGenerator<Element[], void, void> {
+): AsyncGenerator<PlacedElement[], void, void> {
   let end: string | undefined;
   let rest = "";
   for await (const piece of piecesOf(bytes)) {
@@ -81,18 +88,43 @@ export async function* elementsOf(
     end ??= new RegExp(`</(?:\\w+:)?${name}\\s*>`).exec(rest)?.[0];
     const last = end === undefined || OPEN.test(rest) ? -1 : rest.lastIndexOf(end);
     if (end !== undefined && last !== -1) {
-      yield elementsIn(rest.slice(0, last + end.length), name);
+      const whole = rest.slice(0, last + end.length);
+      yield placed(whole, elementsIn(whole, name));
       rest = rest.slice(last + end.length);
     }
     if (rest.length > ELEMENT_LENGTH_MAX) throw new TableError(TOO_LONG);
   }
   const isWhole = new RegExp(`</(?:\\w+:)?${root}\\s*>|<(?:\\w+:)?${root}(?:\\s[^<>]*)?/>`).test(rest);
   if (!isWhole || OPEN.test(rest)) throw new TableError(NOT_WHOLE);
-  yield elementsIn(rest, name);
+  yield placed(rest, elementsIn(rest, name));
 }
 
+/** The tags of this name behind the end of an element, as they come. */
+export async function* tagsBehind(
+  bytes: AsyncGenerator<Uint8Array, void, void>,
+  element: string,
+  name: string,
+): AsyncGenerator<string[], void, void> {
+  const end = new RegExp(`</(?:\\w+:)?${element}\\s*>|<(?:\\w+:)?${element}(?:\\s[^<>]*)?/>`);
+  let isBehind = false;
+  let rest = "";
+  for await (const piece of piecesOf(bytes)) {
+    rest += piece;
+    const found: RegExpExecArray | null = isBehind ? null : end.exec(rest);
+    if (found) rest = rest.slice(found.index + found[0].length);
+    isBehind ||= found !== null;
+    const whole = isBehind ? rest.lastIndexOf(">") + 1 : Math.max(0, rest.length - TAG_LENGTH_MAX);
+    if (isBehind && whole > 0) yield tagsIn(rest.slice(0, whole), name);
+    rest = rest.slice(whole);
+    if (rest.length > ELEMENT_LENGTH_MAX) throw new TableError(TOO_LONG);
+  }
+}
+
+/** The end of an element may be cut in two. */
+const TAG_LENGTH_MAX = 100;
+
 /** The same XML without comments, and with CDATA as usual text. One that has no end yet stays, and is looked at once. */
-function toPlain(xml: string): string {
+export function toPlain(xml: string): string {
   if (!xml.includes("<!")) return xml;
   return xml.replaceAll(SPECIAL, (whole: string, text = "", end: string) =>
     end === "" ? whole : text.replaceAll("&", "&amp;").replaceAll("<", "&lt;"),

@@ -6,8 +6,11 @@ import { TableError } from "./table-error.ts";
 /** Files inside of a ZIP file (APPNOTE 6.3.10), by their names. */
 export type Zip = ReadonlyMap<string, Packed>;
 
-/** `size` is packed, `length` and `crc` are of what comes out. */
-type Packed = Readonly<{ offset: number; size: number; method: number; length: number; crc: number }>;
+/** `size` is packed, `length` and `crc` are of what comes out. `pause` is awaited before each piece of it. */
+type Packed = Readonly<{ offset: number; size: number; method: number; length: number; crc: number; pause: Pause }>;
+
+/** Lets others have their turn, if it is time. */
+export type Pause = () => Promise<void>;
 
 const END = 0x06054b50;
 const END_BYTES = 22;
@@ -31,23 +34,23 @@ export function isZip(head: Uint8Array): boolean {
 }
 
 /** Reads the directory at the end of a ZIP file. Throws a TableError. */
-export async function openZip(file: Blob): Promise<Zip> {
+export async function openZip(file: Blob, pause: Pause = () => Promise.resolve()): Promise<Zip> {
   const tail = await viewOf(file, Math.max(0, file.size - END_BYTES - COMMENT_BYTES_MAX), file.size);
   let end = tail.byteLength - END_BYTES;
   while (end >= 0 && tail.getUint32(end, true) !== END) end -= 1;
-  if (end < 0) throw new TableError("The file is incomplete: it is a ZIP file without its end.");
+  if (end < 0) throw new TableError("The file is incomplete, a ZIP file without its end: save it again, and send all of it.");
   const size = tail.getUint32(end + 12, true);
   const start = tail.getUint32(end + 16, true);
   if (size > DIRECTORY_BYTES_MAX || start + size > file.size)
     throw new TableError("The file cannot be read: save it again as .xlsx or as CSV.");
-  return toEntries(await viewOf(file, start, start + size));
+  return toEntries(await viewOf(file, start, start + size), pause);
 }
 
 /**
  * The bytes of a file inside of it. Throws `body_too_large` if it grows too much, as gzip does, and a TableError if they
  * are not those that were packed, which shows at their end.
  */
-export async function* unpack(file: Blob, { offset, size, method, length, crc }: Packed): AsyncGenerator<Uint8Array, void, void> {
+export async function* unpack(file: Blob, { offset, size, method, length, crc, pause }: Packed): AsyncGenerator<Uint8Array, void, void> {
   const local = await viewOf(file, offset, offset + LOCAL_BYTES);
   if (local.byteLength < LOCAL_BYTES) throw new TableError("The file is incomplete: save it again.");
   const start = offset + LOCAL_BYTES + local.getUint16(26, true) + local.getUint16(28, true);
@@ -58,7 +61,8 @@ export async function* unpack(file: Blob, { offset, size, method, length, crc }:
   let unpacked = 0;
   let sum = 0;
   try {
-    for await (const piece of bytesOf(stream)) {
+    for await (const piece of inParts(bytesOf(stream))) {
+      await pause();
       unpacked += piece.length;
       checkGrowth(unpacked, size);
       sum = addCrc(sum, piece);
@@ -70,6 +74,13 @@ export async function* unpack(file: Blob, { offset, size, method, length, crc }:
     throw thrown;
   }
   if (unpacked !== length || sum !== crc) throw new TableError(DAMAGED);
+}
+
+/** What comes out at once may be megabytes, and a sheet takes ten times as long to read as to unpack. */
+const PART_BYTES = 32 * 1024;
+
+async function* inParts(bytes: Bytes): AsyncGenerator<Uint8Array, void, void> {
+  for await (const piece of bytes) for (let at = 0; at < piece.length; at += PART_BYTES) yield piece.subarray(at, at + PART_BYTES);
 }
 
 const DAMAGED = "The file is damaged: save it again.";
@@ -112,13 +123,13 @@ export async function* piecesOf(bytes: Bytes): AsyncGenerator<string, void, void
   } catch (thrown) {
     // The decoder's word for bytes that are no UTF-8.
     if (!(thrown instanceof TypeError)) throw thrown;
-    throw new TableError("The text of the workbook is not UTF-8: open it in a spreadsheet and save it again.");
+    throw new TableError("The XML in the file is not UTF-8: open it in the program that wrote it, and save it again.");
   }
 }
 
 const FOREIGN = /^<\?xml\s[^>]*\bencoding\s*=\s*["'](?!utf-8["'])/i;
 
-function toEntries(directory: DataView<ArrayBuffer>): Zip {
+function toEntries(directory: DataView<ArrayBuffer>, pause: Pause): Zip {
   const entries = new Map<string, Packed>();
   const utf8 = new TextDecoder();
   for (let at = 0; at + ENTRY_BYTES <= directory.byteLength && directory.getUint32(at, true) === ENTRY;) {
@@ -138,6 +149,7 @@ function toEntries(directory: DataView<ArrayBuffer>): Zip {
       length: numberAt(24),
       size: numberAt(20),
       offset: numberAt(42),
+      pause,
     });
     at += end + entry.getUint16(32, true);
   }

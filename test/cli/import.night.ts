@@ -15,19 +15,40 @@ function summaryOf(file: string, { created, unchanged, refused }: Record<"create
 }
 
 describe("plant-store import of a table as people have it", () => {
-  for (const { what, make, name, created, unchanged = 0, refused = [], names, unused = [], encoding, hasNoIds, hasNoHeader } of TABLES) {
+  for (const {
+    what,
+    make,
+    name,
+    created,
+    unchanged = 0,
+    refused = [],
+    names,
+    unused = [],
+    encoding,
+    isAsked,
+    hasNoIds,
+    hasNoHeader,
+  } of TABLES) {
     it(`counts every row of ${what}, and changes nothing if it comes again`, async () => {
       const service = await startTestService();
       const environment = { PLANT_STORE_URL: service.url, PLANT_STORE_TOKEN: service.token };
       const file = join(temporaryFolder(), name);
       writeFileSync(file, make());
-      const words = ["import", file, ...(hasNoIds ? ["--ids", "content"] : []), ...(hasNoHeader ? ["--no-header"] : [])];
+      const words = [
+        "import",
+        file,
+        ...(hasNoIds ? ["--ids", "content"] : []),
+        ...(hasNoHeader ? ["--no-header"] : []),
+        ...(isAsked ? ["--encoding", encoding!] : []),
+      ];
       const [first, again] = [await runInside(words, environment), await runInside(words, environment)];
       expect(first.stdout).toBe(summaryOf(file, { created, unchanged, refused: refused.length }));
       expect(first.status).toBe(refused.length > 0 ? 1 : 0);
-      expect(Array.from(first.stderr.matchAll(/:(\d+): \d{5} /g), ([, line]) => Number(line))).toEqual([...refused]);
+      expect(
+        Array.from(first.stderr.matchAll(/:(\d+): \d{5} /g), ([, line]) => Number(line)).toSorted((one, other) => one - other),
+      ).toEqual([...refused]);
       expect(/not imported: the columns? (.*)/.exec(first.stderr)?.[1] ?? "").toBe(unused.join(", "));
-      expect(/read as ([\w-]+)/.exec(first.stderr)?.[1]).toBe(encoding);
+      expect(/read with ((?!separator|sheet|heading|no )[\w-]+);/.exec(first.stderr)?.[1]).toBe(encoding);
       expect(again.stdout).toBe(summaryOf(file, { created: 0, unchanged: created + unchanged, refused: refused.length }));
       const exported = await (await service.request("/plants/export")).text();
       for (const one of names) expect(exported).toContain(`"name":${JSON.stringify(one)}`);
@@ -46,7 +67,7 @@ const WORKBOOK = {
 
 describe("plant-store import of a bomb", () => {
   for (const [name, bytes, says] of [
-    ["bomb.xlsx", () => makeZip({ ...WORKBOOK, "xl/worksheets/a.xml": SHEET }), "too long"],
+    ["bomb.xlsx", () => makeZip({ ...WORKBOOK, "xl/worksheets/a.xml": SHEET }), "250 times"],
     ["bomb.zip", () => makeZip({ "a.csv": `id,name\n${LINES}` }), "250 times"],
     ["bomb.csv.gz", () => gzipSync(`id,name\n${LINES}`), "250 times"],
   ] as const)

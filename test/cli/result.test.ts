@@ -43,7 +43,7 @@ function leavesOf(command: Command, path = ""): Array<readonly [string, Command]
   );
 }
 
-writeFileSync(at("plants.csv"), "id,name,Location\n9223372036854775807,Rose,x\n-9223372036854775808,Aloe,y\n1.5,Fern,z\n");
+writeFileSync(at("plants.csv"), "id,name,Height\n9223372036854775807,Rose,x\n-9223372036854775808,Aloe,y\n1.5,Fern,z\n");
 
 describe("--json", () => {
   it("is there for every command whose result is for people", async () => {
@@ -69,11 +69,11 @@ describe("--json", () => {
       [2, 0, 1],
       [0, 2, 1],
     ]);
-    expect(done[0]).toMatchObject({ file: at("plants.csv"), dryRun: false, unusedColumns: ["Location"], problems: [{ line: 4 }] });
+    expect(done[0]).toMatchObject({ file: at("plants.csv"), dryRun: false, unusedColumns: ["Height"], problems: [{ line: 4 }] });
     for (const name of Object.keys(done[0]!)) expect(listed("import")).toContain(name);
     expect(imported.status).toBe(1);
     expect(imported.stderr).toContain("Created a new store");
-    expect(imported.stderr).toContain("not imported: the column Location");
+    expect(imported.stderr).toContain("not imported: the column Height");
   });
 
   it("prints the same for an import into a service", async () => {

@@ -28,46 +28,17 @@ const throughService = { PLANT_STORE_URL: service.url, PLANT_STORE_TOKEN: servic
 
 const COUNTS = "2 read, 2 created, 0 unchanged, 0 replaced, 0 refused";
 
-/** How the columns of a table are found: its text, more words, and what is told. */
-const COLUMNS: ReadonlyArray<readonly [what: string, text: string, words: readonly string[], status: number, says: string]> = [
-  [
-    "a line without an id",
-    "plant\n1\n",
-    [],
-    1,
-    "column `id`: name it, choose another with --id-column, or generate ids with --ids content.",
-  ],
-  [
-    "a line without a name",
-    "id,height\n1,2\n",
-    [],
-    1,
-    "column `name`: name it, or choose another with --name-column. If that line is a plant, use --no-header.",
-  ],
-  [
-    "a line without both",
-    "one,height\n1,2\n",
-    [],
-    1,
-    "columns `id` and `name`: name them, or choose others with --id-column and --name-column. If there are no ids, generate them with --ids content. If that line is a plant, use --no-header.",
-  ],
-  [
-    "no line, and no id",
-    "Acer,tree\n",
-    ["--no-header"],
-    1,
-    'for the id: choose one, as with --id-column "column 1", or generate ids with --ids content.',
-  ],
-  [
-    "no line, and no name",
-    "Acer,tree\n",
-    ["--no-header", "--id-column", "column 1", "--name-column", ""],
-    1,
-    'for the name: choose one, as with --name-column "column 2".',
-  ],
-  ["a list of names", "Acer\nTilia\n", ["--no-header", "--ids", "content"], 0, "column 1 is taken for the name\n"],
-  ["ids that are codes", "id,name\nlyjmlx5xd,Acer\nA-17,Tilia\n", [], 1, '--id-column "" --ids content makes ids\n'],
-  ["such ids, and these flags", "id,name\nlyjmlx5xd,Acer\nA-17,Tilia\n", ["--id-column", "", "--ids", "content"], 0, ""],
+/** How a table is read: its text, more words, and what is told. */
+const TABLES: ReadonlyArray<readonly [what: string, text: string, words: readonly string[], status: number, says: string]> = [
+  ["no names", "id,height\n1,2\n", [], 1, "No column looks like one of names: choose it with --name-column, or the line"],
+  ["no line of the heading that is asked for", "name\nAcer\n", ["--heading", "9"], 1, "No row begins on the line of --heading"],
+  ["no ids, which are not to be made", "Acer\nTilia\n", ["--ids", "file"], 1, "choose one with --id-column, or leave out --ids file"],
+  ["only names", "Acer\nTilia\n", [], 0, ": read with separator none; no heading; id: made from the content; name: column 1\n"],
+  ["genus and species apart", "Genus,Species\nAcer,rubrum\nTilia,cordata\n", [], 0, "; name: Genus + Species\n"],
+  ["a title above", "My plants\n\nname;bed\nAcer;1\nTilia;2\n", [], 0, ": skipped, as they are no plants: 1 row\n"],
+  ["ids that are codes", "id,name\nlyjmlx5xd,Acer\nA-17,Tilia\n", [], 1, "choose no column for the ids, so that they are made"],
+  ["such ids, and this flag", "id,name\nlyjmlx5xd,Acer\nA-17,Tilia\n", ["--id-column", ""], 0, "id: made from the content; name: name"],
+  ["codes in the name", "No,name\nA-1,Acer\nA-2,Tilia\n", ["--name-column", "name", "--name-column", "No"], 0, "; name: name + No\n"],
 ];
 
 for (const [where, flags, environment, made] of [
@@ -96,24 +67,45 @@ for (const [where, flags, environment, made] of [
         expect(await run("export", "--format", "csv", ...options)).toMatchObject({ status: 0, stdout: `id,name,tag\n${row}\n` });
       });
 
-    for (const [what, text, words, status, says] of COLUMNS)
-      it(`says of its columns, and of the flags that help, what a table needs that has ${what}`, async () => {
-        const file = join(folder, "columns.csv");
+    for (const [what, text, words, status, says] of TABLES)
+      it(`says how it reads a table, and which flags help, that has ${what}`, async () => {
+        const file = join(folder, "table.csv");
         writeFileSync(file, text);
         const done = await run("import", file, "--dry-run", ...words);
         expect(done).toMatchObject({ status, stderr: expect.stringContaining(says) });
         if (status === 0) expect(done.stdout).toBe(`${file}: dry run: ${COUNTS}\n`);
       });
 
-    it("offers to make ids only if no row has one", async () => {
-      const file = join(folder, "codes.csv");
-      writeFileSync(file, "id,name\nA-17,Tilia\n1,Ilex\n");
-      expect((await run("import", file, "--dry-run")).stderr).not.toContain("codes, --id-column");
+    it("says on one line of JSON how a table was read, which gives the same plants when it is asked for", async () => {
+      const file = join(folder, "said.csv");
+      writeFileSync(file, "Genus|Species|Bed\nAcer|rubrum|9\n");
+      const { reading, doubts, skipped } = JSON.parse((await run("import", file, "--dry-run", "--json", "--ids", "7")).stdout);
+      const text = { encoding: "utf-8", separator: "|", quotes: "double" };
+      const columns = { heading: 1, id: "", name: ["Genus", "Species"], tag: "Bed", firstId: 7, emptyNames: false };
+      expect([reading, doubts, skipped]).toEqual([{ ...text, ...columns }, [], 0]);
     });
 
-    it("says how to take plants out of an object over several lines", async () => {
+    it("asks for the encoding of a file where it is not clear, and stores nothing before", async () => {
+      const file = join(folder, "korean.csv");
+      writeFileSync(
+        file,
+        Buffer.from("696407226e616d650a312cc0bac7e0b3aab9ab0a322cb8f0b6f50a332cbcd2b3aab9ab0a".replace("0722", "2c"), "hex"),
+      );
+      const { status, stdout, stderr } = await run("import", file, "--dry-run");
+      expect([status, stdout]).toEqual([1, ""]);
+      expect(stderr).toContain("\n  --encoding euc-kr: 은행나무, 모란, 소나무\n");
+      expect(await run("import", file, "--dry-run", "--encoding", "euc-kr")).toMatchObject({ status: 0 });
+    });
+
+    it("takes plants out of a list in an object, and says how to do so where that is deeper", async () => {
       const file = join(folder, "db.json");
-      writeFileSync(file, JSON.stringify({ plants: [{ id: 1, name: "Acer" }] }, undefined, 2));
+      const plants = [1, 2].map((id) => ({ id, name: "Acer" }));
+      for (const indent of [0, 2]) {
+        writeFileSync(file, JSON.stringify({ count: 1, plants }, undefined, indent));
+        const list = expect.stringContaining("one JSON list");
+        expect(await run("import", file, "--dry-run")).toMatchObject({ status: 0, stdout: `${file}: dry run: ${COUNTS}\n`, stderr: list });
+      }
+      writeFileSync(file, JSON.stringify({ garden: { plants } }, undefined, 2));
       const told = expect.stringContaining("`jq .plants` takes a list of that name out of it");
       expect(await run("import", file, "--dry-run")).toMatchObject({ status: 1, stderr: told });
       writeFileSync(file, '{"id":1,"name":"Acer"}\n{\n');

@@ -50,7 +50,9 @@ true satisfies Equal<CreatedToken, Schemas["CreatedToken"]>;
 true satisfies Equal<ImportSummary, Schemas["ImportSummary"]>;
 true satisfies Equal<ImportProblem, Schemas["ImportProblem"]>;
 true satisfies Equal<ListQuery, Given<"listPlants">>;
-true satisfies Equal<ImportQuery, Given<"importPlants">>;
+// It is JSON in the query.
+true satisfies Equal<Omit<ImportQuery, "reading">, Omit<Given<"importPlants">, "reading">>;
+true satisfies Equal<Required<ImportQuery>["reading"], Partial<Schemas["Reading"]>>;
 true satisfies Equal<ExportQuery, Given<"exportPlants">>;
 true satisfies Equal<TagsQuery, Given<"listTags">>;
 true satisfies Equal<PlantFilter, Given<"countPlants">>;

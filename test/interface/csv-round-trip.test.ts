@@ -2,17 +2,15 @@ import { afterAll, describe, expect, it } from "bun:test";
 import fc from "fast-check";
 import { createClient } from "../../src/client/client.ts";
 import { bytesOf } from "../../src/files/bytes.ts";
-import { readCsv } from "../../src/files/csv.ts";
+import { readFile } from "../../src/files/read-file.ts";
+import { createFindings } from "../../src/files/row.ts";
 import { CSV_HEADER, csvWriter } from "../../src/files/csv-writer.ts";
 import type { ImportSummary } from "../../src/files/import.ts";
 import { parsePlant } from "../../src/domain/validation.ts";
-import { guessFile } from "../../web/import/guess.ts";
-import { openFile } from "../../web/import/open-file.ts";
-import { NOTHING_SENT, sendFile } from "../../web/import/send-file.ts";
-import type { SentSoFar } from "../../web/import/send-file.ts";
 import { seedOf } from "../support/random.ts";
 import { startTestService } from "../support/service.ts";
 import { openTransfers } from "../support/transfers.ts";
+import { check, send } from "../support/web/page-import.ts";
 
 const seed = seedOf("csv-round-trip");
 const CSV = { type: "text/csv" };
@@ -28,7 +26,7 @@ const PIECES = [
   ["0", "7", "a", "é", "weiß–", "Ð", "🌿", " ", "\u00a0", "\u2028", "\u0085", "\0", "\ufeff", "\ufffd", "\ufdd0#"],
   [",", ";", "\t", "|", '"', '""', "'", "=", "+", "-", "@", "＝", "\\", "#", "[", "{", "}"],
   ["\n", "\r", "\r\n", "\n5,Evil,tree\n", '\n6,"Evil",\n', "\r5;Evil;\r", "id,name,tag", "catalogNumber", "sep=;", "sep=,\n"],
-  ["1.000", "4.00638E+12", "#N/A", "null", " (rounded to 15 digits by Excel)", "<?xml", "PK\u0003\u0004"],
+  ["1.000", "4.00638E+12", "#N/A", "null", "NULL", "NA", "\\N", " (rounded to 15 digits by Excel)", "<?xml", "PK\u0003\u0004"],
 ].flat();
 const text = fc.array(fc.constantFrom(...PIECES), { maxLength: 6 }).map((pieces) => pieces.join(""));
 const id = fc.oneof(
@@ -55,18 +53,13 @@ function guarded(plain: string): string {
 
 /** Imports a file as the page does. */
 async function throughPage(file: Uint8Array): Promise<Counts> {
-  const { signal } = new AbortController();
-  const { file: opened, format } = await openFile(new File([new Uint8Array(file)], "plants.csv"));
-  const checked = await guessFile(opened, { signal, format });
-  let sent: SentSoFar = NOTHING_SENT;
   const client = createClient({ url: service.url, token: service.token });
-  await sendFile(checked, NOTHING_SENT, { client, onConflict: "replace", signal, onProgress: (progress) => (sent = progress) });
-  return sent.counts;
+  return (await send(await check(file), client, "replace")).counts;
 }
 
 const { importAll, exportAll } = openTransfers(service);
 const importCsv = (file: Uint8Array) => importAll(file, { ...CSV, query: "?onConflict=replace" });
-const importGuessed = (file: Uint8Array) => importAll(file, { ...CSV, query: "?onConflict=replace&guess=true" });
+const importGuessed = (file: Uint8Array) => importAll(file, { ...CSV, query: "?onConflict=replace&reading={}" });
 
 const WAYS = { "the service": importCsv, "the service, which guesses": importGuessed, "the page": throughPage };
 
@@ -96,7 +89,8 @@ async function expectRoundTrip(written: readonly Written[], query: string, come:
 
 it("a name that holds a row is a name in the file, and no plant", async () => {
   const file = Buffer.from(CSV_HEADER.plain + csvWriter({ guardFormulas: false })({ id: 9n, name: "list:\n5,Evil,tree\nend", tag: "x" }));
-  const rows = await Array.fromAsync(readCsv(bytesOf(new Blob([file]).stream()), { parsePlant, lineBytesMax: 1000 }));
+  const source = { format: "csv", bytes: bytesOf(new Blob([file]).stream()) } as const;
+  const rows = await Array.fromAsync(readFile(source, { parsePlant, lineBytesMax: 1000 }, createFindings()));
   expect(rows.flat().flatMap((row) => ("plant" in row ? [row.plant.id as bigint] : []))).toEqual([9n]);
 });
 

@@ -50,7 +50,7 @@ describe("an export", () => {
 
   const NDJSON =
     '{"id":-9223372036854775808,"name":"least"}\n{"id":1,"name":"a, \\"b\\"","tag":""}\n{"id":9223372036854775807,"name":"","tag":"x"}\n';
-  const rows = '-9223372036854775808,least,\n1,"a, ""b""",""\n9223372036854775807,,x\n';
+  const rows = '-9223372036854775808,least,\n1,"a, ""b""",""\n9223372036854775807,"",x\n';
   const own = startTestService();
   beforeAll(async () => expect(await importAll(NDJSON, { on: await own })).toEqual(clean({ read: 3, created: 3 })));
   afterAll(async () => (await own).stop());

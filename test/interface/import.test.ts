@@ -77,7 +77,7 @@ describe("an import", () => {
   });
 
   it("refuses any other type, and its message and Accept say what to send", async () => {
-    const types = ["application/x-ndjson", "application/ndjson", "application/jsonl", "text/csv"];
+    const types = ["application/x-ndjson", "application/ndjson", "application/jsonl", "text/csv", "application/octet-stream"];
     const message = `The body is declared as another media type: send the header Content-Type: ${types.join(" or ")}.`;
     for (const type of ["application/json", "text/plain", "application/x-www-form-urlencoded", "text/csvx", "csv"]) {
       const response = await post("id,name\n1,x\n", { type });

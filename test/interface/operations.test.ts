@@ -78,6 +78,7 @@ function wrongFor({ type, format, enum: choices, maxLength }: ParameterSchema): 
 const RIGHT_TEXTS: Readonly<Record<string, string>> = {
   "listPlants cursor": "BQAAAAAAAAABBAA&sort=name",
   "listTokens cursor": "first",
+  "importPlants reading": "%7B%22tag%22%3A%22%22%7D",
   "importPlants idColumn": "column%201",
   "importPlants nameColumn": "name",
   "importPlants tagColumn": "column%203",

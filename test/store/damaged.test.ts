@@ -1,14 +1,20 @@
 import { describe, expect, it } from "bun:test";
 import fc from "fast-check";
 import { CsvParser } from "../../src/files/csv-parser.ts";
-import { readCsv } from "../../src/files/csv.ts";
-import type { Row } from "../../src/files/row.ts";
+import type { Bytes } from "../../src/files/bytes.ts";
+import { readFile } from "../../src/files/read-file.ts";
+import { createFindings } from "../../src/files/row.ts";
+import type { Row, Rows } from "../../src/files/row.ts";
 import { parsePlant } from "../../src/domain/validation.ts";
 import { seedOf } from "../support/random.ts";
 import { rejectionOf } from "../support/rejection.ts";
 
 const seed = seedOf("damaged");
 const LINE_BYTES_MAX = 300;
+
+function readCsv(bytes: Bytes): Rows {
+  return readFile({ format: "csv", bytes }, { parsePlant, lineBytesMax: LINE_BYTES_MAX }, createFindings());
+}
 
 /** The rows of a file that arrives in pieces of this size. */
 async function rowsOf(text: string, pieceBytes = Infinity): Promise<Row[]> {
@@ -17,7 +23,7 @@ async function rowsOf(text: string, pieceBytes = Infinity): Promise<Row[]> {
     for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
   }
   const rows: Row[] = [];
-  for await (const some of readCsv(come(), { parsePlant, lineBytesMax: LINE_BYTES_MAX })) rows.push(...some);
+  for await (const some of readCsv(come())) rows.push(...some);
   return rows;
 }
 
@@ -177,7 +183,7 @@ describe("the work for a damaged file", () => {
       // So that a reader that wants all of it ends too.
       for (; bytes < 20_000_000; bytes += 10_000) yield new Uint8Array(10_000).fill(0x78);
     }
-    const rows = readCsv(endless(), { parsePlant, lineBytesMax: LINE_BYTES_MAX });
+    const rows = readCsv(endless());
     expect(await rejectionOf(Array.fromAsync(rows))).toMatchObject({ code: "invalid_csv_header" });
     expect(bytes).toBeLessThan(500_000);
   });

@@ -33,19 +33,21 @@ export function openTransfers(service: TestService) {
     return (await expectConform(EXPORT, response)) as string;
   }
 
-  /**
-   * What the service, which is empty, holds after the import of this, as NDJSON. It is emptied again: to start one for
-   * each case takes too long.
-   */
+  /** What the service, which was empty, holds after the import of this, as NDJSON. */
   async function storedFrom(body: string | Uint8Array, sent: Sent = {}): Promise<{ summary: ImportSummary; stored: string }> {
     const summary = await importAll(body, sent);
+    return { summary, stored: await empty() };
+  }
+
+  /** What the service held, as NDJSON. It is empty then: to start one for each case takes too long. */
+  async function empty(): Promise<string> {
     const stored = await exportAll();
     await Promise.all(Array.from(stored.matchAll(/"id":(-?\d+)/g), ([, id]) => service.request(`/plants/${id}`, { method: "DELETE" })));
     expect(await exportAll()).toBe("");
-    return { summary, stored };
+    return stored;
   }
 
-  return { post, importAll, exportAll, storedFrom };
+  return { post, importAll, exportAll, storedFrom, empty };
 }
 
 async function summaryOf(response: Response): Promise<ImportSummary> {

@@ -141,14 +141,24 @@ const IN_DIALOG: Readonly<Record<string, readonly Step[]>> = {
   "choosing a file": CHOSEN,
   "an import that an update has taken away": [answer("**/assets/*", { status: 404 }), "click Import > reads The service was updated"],
   "the preview of a file": PREVIEWED,
-  "a question before chosen columns are forgotten": [
+  "the question which letters of a file are right": [
+    ...CHOSEN,
+    ({ upload }) => upload("zahrada.csv", Buffer.from("id,name\n1,R\xf9\x9ee \x9a\xedpkov\xe1\n", "latin1")),
+    "reads Which of these is right?",
+  ],
+  "a table whose name is in several columns, and how it is read": [
+    ...previewed("Nr,Genus,Species\nA-1,Acer,palmatum\nA-2,Salix,alba\n"),
+    "has Name, part 2 > click Add a column to the name > has Name, part 3",
+  ],
+  "a question before it is forgotten how to read a file": [
     ...previewed("id,name,other\n1,Acer,Maple\n"),
+    "click Change",
     ({ field }) => field("Name").selectOption({ label: "other" }),
-    "reads Maple > press Escape > reads Closing forgets the columns that you chose.",
+    "reads Maple > press Escape > reads Closing forgets how you chose to read it.",
   ],
   "the preview of a table without ids": [
     ...previewed("Pflanze;Gruppe;Ort\nBärlauch;Kräuter;Jena\n"),
-    "reads If you import now: 1 new.",
+    "reads If you import now: 1 new. > click Change",
     ({ field }) => field("New ids").selectOption("free"),
     "has First id",
   ],

@@ -12,6 +12,14 @@ async function open(): Promise<Visit> {
   return visit;
 }
 
+/** A list as a Czech spreadsheet writes it: two lines above the names of the columns, and of Windows-1250. */
+function czechList(rows: number): Uint8Array {
+  const bytes: Readonly<Record<string, number>> = { ů: 0xf9, ž: 0x9e, š: 0x9a, í: 0xed, á: 0xe1 };
+  const plants = Array.from({ length: rows }, (_, at) => `Růže;šípková ${at + 1};záhon ${at % 7}`);
+  const text = ["Seznam růží na zahradě".replace("ě", "e"), "2026", "", "Rod;Druh;Místo", ...plants].join("\r\n");
+  return Uint8Array.from(text, (letter) => bytes[letter] ?? letter.charCodeAt(0));
+}
+
 /** A request that stores something: the preview asks with dryRun. */
 function isSent({ pathname, searchParams }: URL): boolean {
   return pathname === "/plants/import" && !searchParams.has("dryRun");
@@ -40,7 +48,7 @@ describe("an import", () => {
     expect(await problems.allInnerTexts()).toEqual([
       "Line 3 The field `id` must be a whole number from -9223372036854775808 to 9223372036854775807, without quotes.",
       "Line 6 The row is not valid CSV: put quotes around a cell that contains quotes, and double each quote inside.",
-      "Line 7 The field `name` is missing: add it.",
+      "Line 7 The row has no name: add it, or allow plants without a name.",
       "Line 8 The id belongs to another plant: choose an id that is not in use.",
     ]);
     expect(sent.filter((url) => url.includes("/plants")).every((url) => url.includes("dryRun=true"))).toBe(true);
@@ -84,9 +92,11 @@ describe("an import", () => {
     await steps("reads 1 plant added, 2 replaced, 1 already there, 1 refused. > click Done > sees There, Mine, Last");
   });
 
-  it("shows what each column is taken for, lets people change it, and names what it does not import", async () => {
-    const { field, reads, upload, steps } = await open();
-    await upload("garten.csv", 'Nr.;Pflanze;Ort;Gruppe\n7;Bärlauch;Jena;""\n');
+  it("says how it is read, lets people change that, and names what it does not import", async () => {
+    const { button, field, reads, upload, steps } = await open();
+    await upload("garten.csv", "Nr.;Pflanze;Ort;Gruppe\n7;Bärlauch;Jena;NULL\n8;Rose;Ulm;rot\n");
+    await reads("UTF-8, separated by semicolons; names from Pflanze; ids from Nr.; tags from Gruppe.");
+    await button("Change").press("Enter");
     const chosen = () => Promise.all(["Id", "Name", "Tag"].map((label) => field(label).locator("option:checked").innerText()));
     await reads("Ort is not imported: a plant has an id, a name and a tag.");
     expect(await chosen()).toEqual(["Nr.", "Pflanze", "Gruppe"]);
@@ -94,23 +104,41 @@ describe("an import", () => {
     await reads("Gruppe is not imported: a plant has an id, a name and a tag.");
     expect(await chosen()).toEqual(["Nr.", "Pflanze", "Ort"]);
     await field("Tag").selectOption("Gruppe");
-    await steps("reads Ort is not imported: a plant has an id, a name and a tag. > click Import 1 plant > reads 1 plant added.");
-    await steps("reads Ort is not imported: a plant has an id, a name and a tag.");
-    // A quoted empty tag is none, unless people say otherwise.
-    expect(await place.stored()).toEqual([{ id: 7, name: "Bärlauch" }]);
+    await steps("click Add a column to the name > reads names from Pflanze and Nr.");
+    await field("Name, part 2").selectOption("Ort");
+    await steps("reads Bärlauch Jena > click Remove Ort from the name > reads names from Pflanze; > click Import 2 plants");
+    await steps("reads 2 plants added. > reads Ort is not imported: a plant has an id, a name and a tag.");
+    expect(await place.stored()).toEqual([
+      { id: 7, name: "Bärlauch" },
+      { id: 8, name: "Rose", tag: "rot" },
+    ]);
   });
 
-  it("asks which column holds the names, or whether the first line is a plant, when a file does not say", async () => {
-    const { page, button, field, reads, upload } = await open();
-    await upload("plants.csv", "tag\ntropical\n");
-    await reads("The first line does not say which column holds the names: choose it below. If that line is a plant, untick the box.");
+  it("asks which letters are right if the encoding is not clear, and goes on from there", async () => {
+    const { page, button, reads, upload, steps } = await open();
+    await upload("zahrada.csv", czechList(200));
+    await reads("The letters of zahrada.csv can be read in several ways. Nothing is stored yet.");
+    const answers = page.getByRole("group", { name: "Which of these is right?" }).getByRole("radio");
+    expect(await answers.and(page.locator(":checked")).count()).toBe(0);
+    expect(await button("Import 0 plants").isDisabled()).toBe(true);
+    await page.getByRole("radio", { name: /^.*Windows-1250$/ }).check();
+    await reads("Windows-1250, separated by semicolons, line 4 names the columns; names from Rod and Druh;");
+    expect(await page.getByRole("radio", { name: /Windows-1250$/ }).isChecked()).toBe(true);
+    await steps("click Import 200 plants > reads 200 plants added.");
+    expect(await place.exported()).toContain('"name":"Růže šípková 1"');
+  });
+
+  it("lets people choose the column and the line of the names, when a file does not show them", async () => {
+    const { button, field, reads, upload } = await open();
+    await upload("plants.csv", "A1,B2\n1,2\n3,4\n");
+    await reads("plants.csv cannot be read as CSV.");
+    await reads("No column looks like one of names: choose the column, or the line that names the columns.");
     expect(await button(/^Import 0/).isDisabled()).toBe(true);
-    await field("Name").selectOption("tag");
-    await reads("plants.csv is CSV with 1 plant.");
-    await page.getByRole("checkbox", { name: /^The first line/ }).uncheck();
-    await reads("plants.csv is CSV with 2 plants.");
-    await field("Name").selectOption("Choose a column");
-    await reads("No column is taken for the name: choose it below.");
+    await field("Name").selectOption("column 2");
+    await reads("plants.csv is CSV with 3 plants. Nothing is stored yet.");
+    await field("Column headings").selectOption("Line 1: A1, B2");
+    await reads("plants.csv is CSV with 2 plants. Nothing is stored yet.");
+    await reads("names from B2; ids made from the content;");
   });
 
   it("takes a file that is dropped anywhere on the page, one of several, and says that another is no table", async () => {
@@ -123,8 +151,8 @@ describe("an import", () => {
     expect(await page.getByRole("alert").count()).toBe(0);
   });
 
-  it("asks before chosen columns are forgotten, by Escape or another file, and not if none were chosen", async () => {
-    const { field, reads, upload, drop, steps } = await open();
+  it("asks before it is forgotten how to read a file, by Escape or another file, and not if none were chosen", async () => {
+    const { field, reads, upload, click, drop, steps } = await open();
     const choose = async () => {
       await upload("plants.csv", "id,name,other\n1,Acer,Maple\n");
       await reads("If you import now: 1 new.");
@@ -132,13 +160,15 @@ describe("an import", () => {
     await choose();
     await steps("press Escape > leaves > click Import a file");
     await choose();
+    await click("Change");
     await field("Name").selectOption({ label: "other" });
-    await steps("reads Maple > press Escape > reads Closing forgets the columns that you chose. > press Escape > reads Maple");
+    await steps("reads Maple > press Escape > reads Closing forgets how you chose to read it. > press Escape > reads Maple");
     // This one the browser does not let the page cancel.
-    await steps("press Escape > reads Closing forgets the columns that you chose. > click Back to the preview");
+    await steps("press Escape > reads Closing forgets how you chose to read it. > click Back to the preview");
+    await click("Change");
     expect(await field("Name").locator("option:checked").innerText()).toBe("other");
     await drop("next.csv", "id,name\n2,Next\n");
-    await steps("reads Opening “next.csv” forgets the columns that you chose. > click Open the file");
+    await steps("reads Opening “next.csv” forgets how you chose to read it. > click Open the file");
     await steps("reads next.csv is CSV with 1 plant.");
   });
 

@@ -196,11 +196,12 @@ describe("the position in the list", () => {
 });
 
 it("an import replaces no plant under a number that was free at the preview, though replacing was chosen before", async () => {
-  const { page, openImport, upload, field, steps } = await place.open();
+  const { page, openImport, upload, click, field, steps } = await place.open();
   await openImport();
   await upload("liste.csv", "Pflanze\nRose\nTulpe\n");
   const replacing = page.getByText("Replace plants that have the same id.");
   await replacing.click();
+  await click("Change");
   await field("New ids").selectOption("free");
   await field("First id").waitFor();
   expect(await replacing.count()).toBe(0);
@@ -214,11 +215,11 @@ it("a file that cannot be read in the end does not take away the preview of the 
   await openImport();
   // A disk on a network, that goes away.
   await page.evaluate(`{
-    const { arrayBuffer } = Blob.prototype;
+    const { stream } = Blob.prototype;
     const { promise, reject } = Promise.withResolvers();
-    Blob.prototype.arrayBuffer = () => {
-      Blob.prototype.arrayBuffer = arrayBuffer;
-      return promise;
+    Blob.prototype.stream = () => {
+      Blob.prototype.stream = stream;
+      return new ReadableStream({ pull: () => promise });
     };
     globalThis.goAway = () => {
       reject(new DOMException("It is gone.", "NotReadableError"));

@@ -14,8 +14,8 @@ export function ChooseFile({ text, onText, onFile }: ChooseFileProps) {
   return (
     <Form onSubmit={() => void (isEmpty || onFile(new File([text], PASTED)))}>
       <p>
-        A spreadsheet (.xlsx), CSV, a list of names, one on each line, NDJSON, or a JSON list; also compressed. You see what will happen to
-        each row before anything is stored.
+        A spreadsheet (.xlsx, .ods), CSV, a list of names, one on each line, a Darwin Core archive, NDJSON, or a JSON list; also compressed.
+        You see what will happen to each row before anything is stored.
       </p>
       <DropArea onFile={onFile} />
       <Field label="Or paste the rows">
@@ -57,7 +57,7 @@ function DropArea({ onFile }: Pick<ChooseFileProps, "onFile">) {
         ref={input}
         tabIndex={-1}
         aria-label="File to import"
-        accept=".csv,.tsv,.txt,.ndjson,.jsonl,.json,.xlsx,.gz,.zip"
+        accept=".csv,.tsv,.txt,.ndjson,.jsonl,.json,.xlsx,.ods,.gz,.zip"
         onChange={({ currentTarget: { files } }) => {
           const file = files?.[0];
           if (file) onFile(file);

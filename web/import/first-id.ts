@@ -1,8 +1,10 @@
 import type { Client, Plant } from "../../src/client/client.ts";
+import type { Asked } from "../../src/files/reading.ts";
 import { TableError } from "../../src/files/table-error.ts";
-import { checkAgain } from "./check-file.ts";
+import { checkFile } from "./check-file.ts";
 import type { CheckedFile } from "./check-file.ts";
-import { sendSlice } from "./send-file.ts";
+import { sendSlice } from "./send-slice.ts";
+import { readSlices } from "./slices.ts";
 
 /** How many plants with the name of the first row are looked at. */
 const CANDIDATES = 20;
@@ -10,22 +12,25 @@ const CANDIDATES = 20;
 /** Numbers that people use. Longer ids are made at random, and no one wants to count on behind them. */
 const NUMBER_MAX = 999_999_999n;
 
-/** Reads a file without ids with numbers for its rows. `isKnown`: it is already there under them. */
+/** Reads a file with numbers for its rows without ids. `isKnown`: it is already there under them. */
 export async function numberRows(
-  unnumbered: CheckedFile,
+  checked: CheckedFile,
   { client, signal }: Readonly<{ client: Client; signal: AbortSignal }>,
 ): Promise<Readonly<{ checked: CheckedFile; isKnown: boolean }>> {
-  const readFrom = (first: bigint) => checkAgain(unnumbered, { ...unnumbered.csv, ids: { kind: "from", first } }, signal);
-  const first = await findFirstId(client, await readFrom(1n), signal);
+  const first = await findFirstId(client, checked, signal);
   if (!first) throw new TableError("There is no free number below 1,000,000,000 after the others: generate random ids.");
-  return { checked: await readFrom(first.id), isKnown: first.isKnown };
+  return { checked: await checkFile(checked.file, numberedFrom(checked.asked, first.id), { signal }), isKnown: first.isKnown };
+}
+
+function numberedFrom(asked: Asked, first: bigint): Asked {
+  return { ...asked, ids: { kind: "from", first } };
 }
 
 /**
  * Where a file was numbered before, so that importing it again does not double it (`isKnown`); otherwise the first number behind all others.
- * `checked` was read with numbers from 1. Undefined if no number is free behind the others.
+ * Undefined if no number is free behind the others.
  */
-export async function findFirstId(client: Client, checked: CheckedFile, signal: AbortSignal) {
+async function findFirstId(client: Client, checked: CheckedFile, signal: AbortSignal) {
   const last = await findLastNumber(client, signal);
   const known = await findKnown(client, { checked, last, signal });
   if (known !== undefined) return { id: known, isKnown: true };
@@ -36,18 +41,18 @@ type Looking = Readonly<{ checked: CheckedFile; last: bigint; signal: AbortSigna
 
 async function findKnown(client: Client, { checked, last, signal }: Looking): Promise<bigint | undefined> {
   const [first] = checked.plants;
-  const [slice] = checked.slices;
-  if (!first || !slice) return undefined;
+  if (!first) return undefined;
   // Many may have the name: look also where the file is if it was the last to be numbered.
-  const place = last - BigInt(checked.rows - 1 - first.row);
+  const place = last - BigInt(checked.lines.length - 1 - first.row);
   const { plants: numbered } = await client.page({ after: place - 1n, limit: 1, signal });
   const { plants: found } = await client.page({ q: wordsOf(first.plant.name), limit: CANDIDATES, signal });
   for (const { id } of [...numbered, ...found].filter((plant) => isAlike(plant, first.plant))) {
     const from = id - BigInt(first.row);
-    const csv = { ...checked.csv, ids: { kind: "from", first: from } as const };
-    const { read, unchanged } = await sendSlice({ ...checked, csv }, slice, { client, onConflict: "refuse", signal, dryRun: true });
+    const { value: slice } = await readSlices({ ...checked, asked: numberedFrom(checked.asked, from) }).next();
+    if (!slice) return undefined;
+    const { counts } = await sendSlice(slice, { client, onConflict: "refuse", signal, dryRun: true });
     // Some rows may have been changed since, here or there.
-    if (unchanged * 2 > read) return from;
+    if (counts.unchanged * 2 > counts.read) return from;
   }
   return undefined;
 }

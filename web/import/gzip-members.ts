@@ -1,7 +1,6 @@
 import { PlantStoreError } from "../../src/domain/errors.ts";
 import { bytesOf } from "../../src/files/bytes.ts";
 import { checkGrowth } from "../../src/files/packed-file.ts";
-import { bytesIn } from "./slices.ts";
 
 /** The fixed part of the head of a member (RFC 1952, 2.3). */
 const HEAD_BYTES = 10;
@@ -82,4 +81,9 @@ function isHead(head: Uint8Array): boolean {
   const [flags, extra, system] = [head[3]!, head[8]!, head[9]!];
   // The flags that no program may set; how well it was packed; zlib counts systems up to 19.
   return flags < 0x20 && (extra === 0 || extra === 2 || extra === 4) && (system <= 19 || system === 255);
+}
+
+/** The bytes of a file from one place to another, or to its end. */
+async function bytesIn(file: Blob, start: number, end: number): Promise<Uint8Array> {
+  return new Uint8Array(await file.slice(start, end).arrayBuffer());
 }

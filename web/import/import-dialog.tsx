@@ -15,7 +15,7 @@ import type { Ended } from "./import-run.ts";
 import { atStakeIn } from "./import-step.ts";
 import type { AtStake, ImportStep } from "./import-step.ts";
 import { NOTHING_SENT } from "./send-file.ts";
-import type { OnConflict } from "./send-file.ts";
+import type { OnConflict } from "./send-slice.ts";
 
 type ImportDialogProps = Readonly<{ catalogue: Catalogue; file: File | undefined }>;
 
@@ -39,7 +39,7 @@ export function ImportDialog({ catalogue, file }: ImportDialogProps) {
     onOpen: run.check,
     onClose: isSending ? cancel : onClose,
   });
-  useHold(isSending || atStakeIn(step) === "columns" || pasted.value.trim() !== "");
+  useHold(isSending || atStakeIn(step) === "reading" || pasted.value.trim() !== "");
   const preview = usePreview(step.kind === "preview" ? step.checked : undefined, { client: catalogue.client, onConflict });
   // What has a number that was free is new: who takes it meanwhile is not to be replaced.
   const isNew = step.kind === "preview" && step.choices.ids?.kind === "free" && !step.isKnown;
@@ -118,7 +118,7 @@ function useLosing({ step, file, onOpen, onClose }: LosingOptions) {
     close(): void {
       if (isSending) onClose();
       else if (losing) setLosing(undefined);
-      else if (atStake === "columns") setLosing({ opens: undefined });
+      else if (atStake === "reading") setLosing({ opens: undefined });
       else onClose();
     },
     question:
@@ -142,14 +142,14 @@ type LosingQuestionProps = Readonly<{
 }>;
 
 const LOST = {
-  columns: "forgets the columns that you chose.",
+  reading: "forgets how you chose to read it.",
   refused: "forgets which lines were refused.",
   rest: "forgets this import, which stopped before its end.",
 } as const satisfies Record<AtStake, string>;
 
 function LosingQuestion({ atStake, opens, onLose, onKeep }: LosingQuestionProps) {
   const isClosing = opens === undefined;
-  const back = `Back to the ${atStake === "columns" ? "preview" : "result"}`;
+  const back = `Back to the ${atStake === "reading" ? "preview" : "result"}`;
   return (
     <div>
       <Problem text={`${isClosing ? "Closing" : `Opening ${quote(opens)}`} ${LOST[atStake]}`} />

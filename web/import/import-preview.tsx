@@ -1,17 +1,20 @@
-import { MISSING } from "../../src/files/columns.ts";
+import { useState } from "preact/hooks";
 import { quote } from "../../src/files/csv-writer.ts";
 import { count } from "../catalogue/bulk-text.ts";
 import { saveFile } from "../save-file.ts";
 import { Button, LinkButton } from "../ui/button.tsx";
 import { Check, Form, Problem } from "../ui/form.tsx";
 import type { CheckedFile } from "./check-file.ts";
+import { chooseCells } from "./choices.ts";
 import type { Choices } from "./choices.ts";
-import { ChooseColumns } from "./choose-columns.tsx";
-import type { PreviewStep } from "./import-step.ts";
+import { EncodingQuestion } from "./encoding-question.tsx";
 import type { PreviewState } from "./import-run.ts";
-import type { Fate, Preview } from "./preview.ts";
-import { ProblemList, UnusedColumns } from "./problem-list.tsx";
-import type { OnConflict } from "./send-file.ts";
+import type { PreviewStep } from "./import-step.ts";
+import { LineList, UnusedColumns } from "./line-list.tsx";
+import type { Preview } from "./preview.ts";
+import { ReadingFields } from "./reading-fields.tsx";
+import { readingWords } from "./reading-words.ts";
+import type { Fate, OnConflict } from "./send-slice.ts";
 
 type ImportPreviewProps = Readonly<{
   step: PreviewStep;
@@ -25,45 +28,31 @@ type ImportPreviewProps = Readonly<{
   onBack: () => void;
 }>;
 
-/** The name of a workbook, of which a sheet is read as CSV. */
-export const WORKBOOK = /\.xls[xm]$/i;
-
-/** What the interface says of the first line, in the words of the page. */
-const FAILURES = new Map<string, string>([
-  [
-    MISSING.named.both,
-    "It does not begin with a line that names its columns: write one above the rest, such as id,name,tag, and choose the file again.",
-  ],
-  [
-    MISSING.named.name,
-    "The first line does not say which column holds the names: choose it below. If that line is a plant, untick the box.",
-  ],
-  [MISSING.unnamed.name, "No column is taken for the name: choose it below."],
-]);
-
-const FORMATS = { csv: "CSV", ndjson: "NDJSON" } as const;
+const KINDS = { csv: "CSV", ndjson: "NDJSON", workbook: "a workbook" } as const;
 
 export function ImportPreview({ step, preview: state, isNew, onChoose, onConflict, onChange, onSend, onBack }: ImportPreviewProps) {
-  const { checked, notes, choices, read } = step;
+  const { checked, likely, choices, read } = step;
   const { preview } = state;
-  const { rows, refused, problems, failure } = checked;
-  const good = rows - refused;
+  const { findings, lines, refused, problems, failure } = checked;
+  const good = lines.length - refused;
   return (
     <Form onSubmit={onSend}>
-      <Problem text={FAILURES.get(failure ?? "") ?? failure} />
-      {notesOf(checked, notes).map((note) => (
-        <p class="hint" key={note}>
-          {note}
-        </p>
-      ))}
-      {checked.names.length === 0 ? null : <ChooseColumns step={step} onChoose={onChoose} />}
-      <UnusedColumns columns={checked.unusedColumns} />
+      <Problem text={checked.likely.length > 0 ? undefined : failure} />
+      {likely.length === 0 ? null : (
+        <EncodingQuestion
+          likely={likely}
+          chosen={choices.encoding}
+          onChoose={(encoding) => onChoose(chooseCells(choices, "encoding", encoding))}
+        />
+      )}
+      {checked.likely.length > 0 ? null : <HowToRead step={step} preview={preview} onChoose={onChoose} />}
+      <UnusedColumns columns={findings.unusedColumns} />
       <Summary checked={checked} state={state} />
-      <ProblemList
-        problems={preview && preview.problems.length > 0 ? preview.problems : problems}
+      <LineList
+        label="Problems"
+        lines={preview && preview.problems.length > 0 ? preview.problems : problems}
         total={preview?.isDone ? preview.counts.refused : refused}
       />
-      <FirstPlants checked={checked} preview={preview} />
       {good === 0 || isNew ? null : (
         <Check
           label="Replace plants that have the same id. That cannot be undone. Without it, such lines are refused."
@@ -73,9 +62,55 @@ export function ImportPreview({ step, preview: state, isNew, onChoose, onConflic
       )}
       <footer>
         <Button label="Choose another file" onClick={onBack} />
-        <Button label={`Import ${count(good)}`} class="primary" type="submit" disabled={good === 0 || choices !== read} />
+        <Button
+          label={`Import ${count(good)}`}
+          class="primary"
+          type="submit"
+          disabled={good === 0 || failure !== undefined || choices !== read}
+        />
       </footer>
     </Form>
+  );
+}
+
+type HowToReadProps = Readonly<{ step: PreviewStep; preview: Preview | undefined; onChoose: (choices: Choices) => void }>;
+
+/** How a file is read, in a line; its first plants; and what changes it, open from the beginning where something is not certain. */
+function HowToRead({ step, preview, onChoose }: HowToReadProps) {
+  const { checked } = step;
+  const { failure, findings, notes } = checked;
+  const isDoubtful = findings.doubts.some(({ line, message }) => line === undefined && !notes.includes(message));
+  const [isOpen, setOpen] = useState(failure !== undefined || isDoubtful);
+  return (
+    <>
+      {findings.reading && failure === undefined ? (
+        <p>
+          {readingWords(findings.reading)} <LinkButton label="Change" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)} />
+        </p>
+      ) : null}
+      <Doubts checked={checked} />
+      <FirstPlants checked={checked} preview={preview} />
+      {isOpen && checked.kind !== "ndjson" ? <ReadingFields step={step} onChoose={onChoose} /> : null}
+    </>
+  );
+}
+
+/** What is probably not meant, of the whole file and of rows. */
+function Doubts({ checked: { findings, notes, failure } }: Readonly<{ checked: CheckedFile }>) {
+  const { doubts, skipped } = findings;
+  const ofFile = doubts.flatMap(({ line, message }) => (line === undefined ? [message] : []));
+  const ofRows = doubts.flatMap(({ line, message }) => (line === undefined ? [] : [{ line, message }]));
+  const rows = skipped === 1 ? "1 row is no plant" : `${skipped.toLocaleString()} rows are no plants`;
+  const hints = [...(failure === undefined ? [] : notes), ...ofFile, ...(skipped === 0 ? [] : [`${rows}: blank, or above the names.`])];
+  return (
+    <>
+      {[...new Set(hints)].map((hint) => (
+        <p class="hint" key={hint}>
+          {hint}
+        </p>
+      ))}
+      <LineList label="Doubts" lines={ofRows} class="import-problems import-doubts" />
+    </>
   );
 }
 
@@ -98,7 +133,7 @@ function Summary({ checked, state: { preview, failure } }: Readonly<{ checked: C
     <p role="status">
       {/* Not read out at each step, but whole in the end. */}
       <span aria-hidden={!isDone}>
-        {isDone ? "If you import now: " : `Checking, ${fates.length.toLocaleString()} of ${checked.rows.toLocaleString()} rows: `}
+        {isDone ? "If you import now: " : `Checking, ${fates.length.toLocaleString()} of ${checked.lines.length.toLocaleString()} rows: `}
         <strong>{parts.length === 0 ? "nothing yet" : parts.join(", ")}</strong>.
       </span>{" "}
       {isDone && fates.length > 0 ? <LinkButton label="Save what happens to each row" onClick={save} /> : null}
@@ -142,16 +177,11 @@ function FirstPlants({ checked: { plants }, preview }: Readonly<{ checked: Check
   );
 }
 
-function notesOf({ csv, format }: CheckedFile, notes: readonly string[]): string[] {
-  const guess = "The file is not UTF-8, so it is read as Windows-1252, as older spreadsheets write it. Check the names below.";
-  return [...notes.map((note) => `Of this file: ${note}.`), ...(format === "csv" && csv.encoding === "windows-1252" ? [guess] : [])];
-}
-
-export function describe({ file, format, rows, refused, failure }: CheckedFile): string {
-  const what = WORKBOOK.test(file.name) ? "a workbook" : FORMATS[format];
-  if (failure !== undefined) return `${file.name} cannot be read as ${what}.`;
-  if (rows === 0) return `${file.name} holds no plants: choose another file.`;
-  const lines = refused === 1 ? "1 line" : `${refused.toLocaleString()} lines`;
-  const refusals = refused === 0 ? "" : ` and ${lines} that will be refused`;
-  return `${file.name} is ${what} with ${count(rows - refused)}${refusals}. Nothing is stored yet.`;
+export function describe({ file, kind, lines, refused, failure, likely }: CheckedFile): string {
+  if (likely.length > 0) return `The letters of ${file.name} can be read in several ways. Nothing is stored yet.`;
+  if (failure !== undefined) return `${file.name} cannot be read as ${KINDS[kind]}.`;
+  const good = lines.length - refused;
+  if (lines.length === 0) return `${file.name} holds no plants: choose another file.`;
+  const refusals = refused === 0 ? "" : ` and ${refused === 1 ? "1 line" : `${refused.toLocaleString()} lines`} that will be refused`;
+  return `${file.name} is ${KINDS[kind]} with ${count(good)}${refusals}. Nothing is stored yet.`;
 }

@@ -1,19 +1,19 @@
 import { count } from "../catalogue/bulk-text.ts";
 import { saveFile } from "../save-file.ts";
 import { Button } from "../ui/button.tsx";
-import { Problem } from "../ui/form.tsx";
+import { failureText } from "../failure-text.ts";
+import { Problem, useAttempt } from "../ui/form.tsx";
 import type { CheckedFile } from "./check-file.ts";
-import { WORKBOOK } from "./import-preview.tsx";
 import type { SendingStep } from "./import-step.ts";
-import { ProblemList, UnusedColumns } from "./problem-list.tsx";
+import { LineList, UnusedColumns } from "./line-list.tsx";
+import { refusedFile } from "./refused-file.ts";
 import type { SentSoFar } from "./send-file.ts";
-import { refusedFile } from "./slices.ts";
 
 type SendProgressProps = Readonly<{ step: SendingStep; onCancel: () => void }>;
 
 export function SendProgress({ step, onCancel }: SendProgressProps) {
   const { checked, progress, startedAt, startRows } = step;
-  const { rows } = checked;
+  const rows = checked.lines.length;
   const { counts } = progress;
   const seconds = (performance.now() - startedAt) / 1000;
   const sent = counts.read - startRows;
@@ -57,14 +57,17 @@ type ImportResultProps = Readonly<{
 export function ImportResult({ checked, progress, reason, onContinue, onClose }: ImportResultProps) {
   const { refused } = progress.counts;
   const name = plainName(checked);
+  const { problem, isBusy, attempt } = useAttempt(failureText);
+  const saveRefused = async () => saveFile(await refusedFile(checked, progress.refusedLines), `refused-${name}`);
   return (
     <div>
+      <Problem text={problem} />
       <Problem text={reason === undefined ? undefined : stoppedText(checked, progress, reason)} />
-      <UnusedColumns columns={checked.unusedColumns} />
-      <ProblemList problems={progress.problems} total={refused} />
+      <UnusedColumns columns={checked.findings.unusedColumns} />
+      <LineList label="Problems" lines={progress.problems} total={refused} />
       {refused === 0 ? null : (
         <div class="choices">
-          <Button label="Save the refused lines" onClick={() => saveFile(refusedFile(checked, progress.refusedLines), `refused-${name}`)} />
+          <Button label="Save the refused lines" disabled={isBusy} onClick={() => void attempt(saveRefused)} />
           <Button label="Save the reasons" onClick={() => saveFile(reasonsFile(checked, progress), `reasons-${name}.txt`)} />
         </div>
       )}
@@ -76,12 +79,12 @@ export function ImportResult({ checked, progress, reason, onContinue, onClose }:
   );
 }
 
-export function stoppedText({ rows }: CheckedFile, { counts: { read }, underWay }: SentSoFar, reason: string): string {
+export function stoppedText({ lines }: CheckedFile, { counts: { read }, underWay }: SentSoFar, reason: string): string {
   const sent =
     underWay === 0
       ? "What was sent is saved, and it is safe to send it again."
       : `The next ${underWay === 1 ? "one" : underWay.toLocaleString()} may be saved too: it is safe to send all again.`;
-  return `The import stopped after ${read.toLocaleString()} of ${rows.toLocaleString()} lines. ${reason} ${sent}`;
+  return `The import stopped after ${read.toLocaleString()} of ${lines.length.toLocaleString()} lines. ${reason} ${sent}`;
 }
 
 /** "3 plants added, 1 refused." */
@@ -95,6 +98,9 @@ function reasonsFile({ file }: CheckedFile, { problems }: SentSoFar): Blob {
   return new Blob(problems.map(({ line, error, message }) => `${file.name}:${line}: ${error} ${message}\n`));
 }
 
-function plainName({ file, format }: CheckedFile): string {
-  return file.name.includes(".") ? file.name.replace(WORKBOOK, ".csv") : `${file.name}.${format}`;
+/** A workbook, and what is packed, is saved as a text. */
+function plainName({ file: { name }, kind }: CheckedFile): string {
+  const plain = name.replace(/\.(gz|zip)$/i, "");
+  if (kind === "workbook") return `${plain.replace(/\.\w+$/, "")}.csv`;
+  return plain.includes(".") ? plain : `${plain}.${kind}`;
 }

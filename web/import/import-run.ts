@@ -3,16 +3,16 @@ import { ServiceError } from "../../src/client/client.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { failureText, isAbort } from "../failure-text.ts";
 import { useShown } from "../leaving.ts";
-import type { CheckedFile } from "./check-file.ts";
+import { checkFile } from "./check-file.ts";
+import type { CheckedFile, CheckOptions } from "./check-file.ts";
 import { NO_CHOICES, readAsChosen } from "./choices.ts";
 import type { Choices } from "./choices.ts";
-import { guessFile } from "./guess.ts";
 import type { ImportStep, PreviewStep } from "./import-step.ts";
-import { openFile } from "./open-file.ts";
 import { previewImport } from "./preview.ts";
 import type { Preview, PreviewOptions } from "./preview.ts";
 import { sendFile } from "./send-file.ts";
-import type { OnConflict, SentSoFar } from "./send-file.ts";
+import type { SentSoFar } from "./send-file.ts";
+import type { OnConflict } from "./send-slice.ts";
 
 export type Ended = Extract<ImportStep, { kind: "ended" }>;
 
@@ -42,13 +42,13 @@ export function useImportRun({ catalogue, onConflict, onEnd }: RunOptions) {
 
   function check(chosen: File): void {
     const { name } = chosen;
-    const onRead = (rows: number, share: number) => setStep({ kind: "checking", name, rows, share });
+    const onRead: CheckOptions["onRows"] = (rows, share) => setStep({ kind: "checking", name, rows, share });
     onRead(0, 0);
     const failed = (text: string) => {
       setProblem(`${name} cannot be read. ${text}`);
       setStep({ kind: "choosing" });
     };
-    void attempt((signal) => open(chosen, signal, onRead), failed);
+    void attempt((signal) => open(chosen, { signal, onRows: onRead }), failed);
   }
 
   function choose(before: PreviewStep, choices: Choices): void {
@@ -104,13 +104,10 @@ export function useImportRun({ catalogue, onConflict, onEnd }: RunOptions) {
   return { step, problem, check, choose, send, cancel, chooseAnother };
 }
 
-/** Reads a file as it is probably meant. `onRead` hears how far it is. */
-async function open(chosen: File, signal: AbortSignal, onRead: (rows: number, share: number) => void): Promise<PreviewStep> {
-  const { file, format, faults, notes } = await openFile(chosen);
-  signal.throwIfAborted();
-  const onRows = (rows: number, bytes: number) => onRead(rows, bytes / file.size);
-  const checked = await guessFile(file, { signal, format, faults, onRows });
-  return { kind: "preview", checked, notes, choices: NO_CHOICES, read: NO_CHOICES, isKnown: false };
+/** Reads a file as it is probably meant. */
+async function open(chosen: File, options: CheckOptions): Promise<PreviewStep> {
+  const checked = await checkFile(chosen, {}, options);
+  return { kind: "preview", checked, likely: checked.likely, choices: NO_CHOICES, read: NO_CHOICES, isKnown: false };
 }
 
 export type PreviewState = Readonly<{ preview?: Preview; failure?: string }>;

@@ -1,11 +1,8 @@
-import type { Client, ImportProblem } from "../../src/client/client.ts";
+import type { ImportProblem } from "../../src/client/client.ts";
 import type { CheckedFile, RepeatedRow } from "./check-file.ts";
-import { sendSlice } from "./send-file.ts";
-import type { OnConflict } from "./send-file.ts";
-import { toFileProblem } from "./slices.ts";
-import type { Slice } from "./slices.ts";
-
-export type Fate = "created" | "unchanged" | "replaced" | "refused";
+import { sendSlice } from "./send-slice.ts";
+import type { Fate, OnConflict, SendOptions } from "./send-slice.ts";
+import { readSlices } from "./slices.ts";
 
 /** What the service says will happen to the rows of a file, as far as it was asked. */
 export type Preview = Readonly<{
@@ -18,12 +15,7 @@ export type Preview = Readonly<{
   isDone: boolean;
 }>;
 
-export type PreviewOptions = Readonly<{
-  client: Client;
-  onConflict: OnConflict;
-  signal: AbortSignal;
-  onPreview: (preview: Preview) => void;
-}>;
+export type PreviewOptions = Omit<SendOptions, "dryRun" | "onWait"> & Readonly<{ onPreview: (preview: Preview) => void }>;
 
 const PROBLEMS_KEPT = 100;
 
@@ -35,6 +27,7 @@ const ID_IN_USE = 40900;
  */
 export async function previewImport(checked: CheckedFile, options: PreviewOptions): Promise<void> {
   const { onConflict, onPreview } = options;
+  const { lines, repeats } = checked;
   const fates: Fate[] = [];
   const counts = { created: 0, unchanged: 0, replaced: 0, refused: 0 };
   const problems: ImportProblem[] = [];
@@ -48,37 +41,36 @@ export async function previewImport(checked: CheckedFile, options: PreviewOption
     if (problems.length < PROBLEMS_KEPT) problems.push(problem);
   }
 
-  onPreview({ fates, counts, problems, reasons, isDone: checked.slices.length === 0 });
-  for (const [at, slice] of checked.slices.entries()) {
-    const summary = await sendSlice(checked, slice, { ...options, dryRun: true });
-    const told = new Map(
-      summary.problems.map((problem) => toFileProblem(problem, checked, slice)).map((problem) => [problem.line, problem]),
-    );
-    for (const [place, said] of (summary.outcomes ?? []).entries()) {
+  const tell = (isDone: boolean) => onPreview({ fates, counts: { ...counts }, problems: [...problems], reasons, isDone });
+
+  tell(lines.length === 0);
+  for await (const slice of readSlices(checked)) {
+    const { problems: told, fates: said } = await sendSlice(slice, { ...options, dryRun: true });
+    const byLine = new Map(told.map((problem) => [problem.line, problem]));
+    for (const [place, { line }] of slice.rows.entries()) {
       const row = slice.before + place;
-      const line = checked.lines[row]!;
-      const problem = told.get(line);
-      const repeat = isOwnFault(problem) ? undefined : checked.repeats.get(row);
-      const fate = repeat ? fateOf(repeat, { said, first: fates[repeat.first], onConflict }) : said;
+      const problem = byLine.get(line);
+      const repeat = isOwnFault(problem) ? undefined : repeats.get(row);
+      const fate = repeat ? fateOf(repeat, { said: known(said[place]), first: fates[repeat.first], onConflict }) : known(said[place]);
       fates.push(fate);
       counts[fate] += 1;
       if (fate !== "refused") continue;
-      const first = checked.lines[repeat?.first ?? row];
+      const first = lines[repeat?.first ?? row];
       const other = { line, error: ID_IN_USE, message: `Line ${first} of the file has the same id and another name or tag.` };
       refuse(row, repeat ? other : (problem ?? other));
     }
-    onPreview({ fates, counts: { ...counts }, problems: [...problems], reasons, isDone: at === checked.slices.length - 1 });
-    checkWhole(slice, fates);
+    tell(fates.length === lines.length);
   }
+}
+
+/** A service older than this page does not name the outcome of each row. */
+function known(said: Fate | undefined): Fate {
+  if (said === undefined) throw new TypeError("The service does not support import previews: upgrade it.");
+  return said;
 }
 
 function isOwnFault(problem: ImportProblem | undefined): boolean {
   return problem !== undefined && problem.error !== ID_IN_USE;
-}
-
-/** A service older than this page does not name the outcome of each row. */
-function checkWhole(slice: Slice, fates: readonly Fate[]): void {
-  if (fates.length !== slice.before + slice.rows) throw new TypeError("The service does not support import previews: upgrade it.");
 }
 
 /** `said`: beside what is stored, and earlier rows of the slice; `first`: the fate of the first row with this id. */

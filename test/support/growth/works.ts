@@ -6,13 +6,13 @@ import { toByteText } from "../../../src/files/encodings.ts";
 import { openCellDecoder } from "../../../src/files/cell-decoder.ts";
 import { gunzip } from "../../../src/files/gunzip.ts";
 import { importFile } from "../../../src/files/import.ts";
-import type { FileFormat, ImportSummary } from "../../../src/files/import.ts";
+import type { ImportSummary } from "../../../src/files/import.ts";
 import { csvWriter } from "../../../src/files/csv-writer.ts";
-import { openSheet } from "../../../src/files/xlsx.ts";
-import { toCsv } from "../../../src/files/sheet.ts";
-import { openZip } from "../../../src/files/zip.ts";
-import { PLAIN } from "../../../src/files/csv-options.ts";
-import type { CsvOptions } from "../../../src/files/csv-options.ts";
+import { openFile } from "../../../src/files/open-file.ts";
+import type { FileFormat, FileSource } from "../../../src/files/read-file.ts";
+import { createFindings, PLAIN } from "../../../src/files/row.ts";
+import { openSheetCells } from "../../../src/files/sheet.ts";
+import type { ReadOptions } from "../../../src/files/row.ts";
 import type { Bytes } from "../../../src/files/bytes.ts";
 import { PlantStoreError } from "../../../src/domain/errors.ts";
 import { createSharedPauses } from "../../../src/runtime/event-loop.ts";
@@ -38,8 +38,10 @@ import { makeZip } from "../shelf/workbook.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import type { Input, Work } from "./growth.ts";
 
-const GUESSING: CsvOptions = { ...PLAIN, ids: { kind: "content" }, encoding: undefined, guess: true };
-const CHOOSING: CsvOptions = { ...PLAIN, columns: { tag: "column 3" } };
+type Table = NonNullable<ReadOptions["table"]>;
+
+const GUESSING: Table = { asked: {} };
+const CHOOSING: Table = { plain: { ...PLAIN, columns: { tag: "column 3" } } };
 const contract = loadContract();
 const parseHead = createHeadParser();
 const folder = temporaryFolder();
@@ -103,14 +105,14 @@ async function* inOne(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 /** Reads a file as an import does, but stores nothing. */
-function importNowhere(format: FileFormat, bytes: Bytes, options: CsvOptions): Promise<ImportSummary> {
-  const how = { csv: options, parsePlant, lineBytesMax: LINE, pauses: openPauses(), isReplacing: false, isDryRun: false };
-  return importFile(nowhere, { format, bytes }, how);
+function importNowhere(source: FileSource, table: Table): Promise<ImportSummary> {
+  const how = { table, parsePlant, lineBytesMax: LINE, pauses: openPauses(), isReplacing: false, isDryRun: false };
+  return importFile(nowhere, source, how);
 }
 
 /** Throws the first refusal of a line. */
-async function readAll(format: FileFormat, bytes: Bytes, options: CsvOptions = PLAIN): Promise<void> {
-  const { problems } = await importNowhere(format, bytes, options);
+async function readAll(format: FileFormat, bytes: Bytes, table: Table = { plain: PLAIN }): Promise<void> {
+  const { problems } = await importNowhere({ format, bytes }, table);
   if (problems[0]) throw new PlantStoreError("malformed_row", { message: problems[0].message });
 }
 
@@ -118,8 +120,19 @@ function csv(text: string, size?: number): Promise<void> {
   return readAll("csv", drip(text, size));
 }
 
+/** Rows of cells that all differ, and are as long as headings may be. */
+function inCells(text: string): string {
+  const cells = text.replaceAll(/[\r\n",;|\t]/g, "").match(/.{1,90}/gsu) ?? [];
+  return cells.map((cell, at) => `${cell}${at}${at % 40 === 39 ? "\n" : ","}`).join("");
+}
+
 function guess(text: string, size?: number): Promise<void> {
   return readAll("csv", drip(text, size), GUESSING);
+}
+
+/** For a file with lines that are refused. */
+async function guessRefused(text: string): Promise<void> {
+  await importNowhere({ format: "csv", bytes: drip(text) }, GUESSING);
 }
 
 function ndjson(text: string): Promise<void> {
@@ -128,7 +141,7 @@ function ndjson(text: string): Promise<void> {
 
 /** For a file of which each line must be refused. */
 async function refuseAll(format: FileFormat, bytes: Bytes): Promise<void> {
-  const { created, refused } = await importNowhere(format, bytes, PLAIN);
+  const { created, refused } = await importNowhere({ format, bytes }, { plain: PLAIN });
   if (created > 0 || refused === 0) throw new PlantStoreError("id_in_use");
 }
 
@@ -144,9 +157,10 @@ async function drainSheet(inner: string): Promise<void> {
     "xl/_rels/workbook.xml.rels": '<Relationships><Relationship Id="r1" Target="worksheets/a.xml"/></Relationships>',
     "xl/worksheets/a.xml": `<worksheet>${inner}</worksheet>`,
   });
-  const file = new Blob([bytes]);
-  const { rows } = await openSheet(file, await openZip(file));
-  for await (const _ of toCsv(rows, new Map()));
+  const source = await openFile({ bytes: inOne(bytes), whole: () => Promise.resolve(new Blob([bytes])), gunzip });
+  if (source.format !== "workbook") throw new Error("no workbook");
+  const { rows } = await openSheetCells(source.sheets, {}, LINE, createFindings());
+  for await (const _ of rows);
 }
 
 /** Ids whose halves differ in the same bits, which were made to meet in a table. */
@@ -238,7 +252,7 @@ const TABLE: ReadonlyArray<readonly [what: string, bytes: number, meant: string 
   ["a line of the log", BODY, "low quotes and another one of Windows-1252", (text) => log.debug("event", { text })],
   // Escaped, a character is six, and more than a processor's cache holds would take longer for that alone.
   ["a line of the log on a terminal", HEAD, "U+0001", (text) => terminalLog.debug("event", { text })],
-  ["a cell of Windows-1252", BODY, "chunks of a byte", (text) => openCellDecoder(undefined, {})(toByteText(Buffer.from(text, "latin1")))],
+  ["a cell of Windows-1252", BODY, "chunks of a byte", (text) => openCellDecoder("windows-1252")(toByteText(Buffer.from(text)))],
   ["a file of CSV", FILE, undefined, csv],
   ["a file of CSV that drips", LINE, undefined, (text) => csv(text, FEW)],
   ["header cells of CSV", LINE - 20, "commas", (text) => csv(`id,name,${text}\n1,a\n`)],
@@ -247,6 +261,7 @@ const TABLE: ReadonlyArray<readonly [what: string, bytes: number, meant: string 
   ["a header cell of CSV that drips, guessed", LINE - 20, "two marks", (text) => guess(`id,name,${quoted(text)}\n1,a\n`, FEW)],
   ["header cells of CSV, chosen", LINE - 20, "commas", (text) => readAll("csv", drip(`id,name,${text}\n1,a\n`), CHOOSING)],
   ["rows of many columns of CSV", LINE - 20, "commas", (text) => csv(`id,name,${text}\n${"1,a\n".repeat(20)}`)],
+  ["cells of CSV that may be headings, guessed", BODY, "a letter", (text) => guessRefused(`id,name\n1,a\n${inCells(text)}`)],
   ["a cell of CSV", BODY - 20, "quotes", (text) => csv(`id,name\n1,${quoted(text)}\n`)],
   ["a cell of CSV that drips", BODY - 20, "quotes", (text) => csv(`id,name\n1,${quoted(text)}\n`, FEW)],
   ["a cell of CSV in an unknown encoding", BODY - 20, "composed letters", (text) => guess(`id,name\n1,${quoted(text)}\n`)],

@@ -1,15 +1,20 @@
-import type { ImportProblem } from "../../src/client/client.ts";
-
 const SHOWN = 50;
 
-/** The first problems of a file, by line. */
-export function ProblemList({ problems, total }: { problems: readonly ImportProblem[]; total: number }) {
-  if (problems.length === 0) return null;
-  const more = total - Math.min(SHOWN, problems.length);
+type LineListProps = Readonly<{
+  label: string;
+  lines: ReadonlyArray<Readonly<{ line: number; message: string }>>;
+  total?: number;
+  class?: string;
+}>;
+
+/** What is to be said of the first of these lines of a file. */
+export function LineList({ label, lines, total = lines.length, class: kind = "import-problems" }: LineListProps) {
+  if (lines.length === 0) return null;
+  const more = total - Math.min(SHOWN, lines.length);
   return (
-    <div class="import-problems" role="group" aria-label="Problems" tabIndex={0}>
+    <div class={kind} role="group" aria-label={label} tabIndex={0}>
       <ul>
-        {problems.slice(0, SHOWN).map(({ line, message }) => (
+        {lines.slice(0, SHOWN).map(({ line, message }) => (
           <li key={line}>
             <strong>Line {line.toLocaleString()}</strong> {message}
           </li>
