@@ -8,13 +8,14 @@ import { EditDialog } from "../plants/edit-dialog.tsx";
 import { useValue } from "../state.ts";
 import { Later } from "../ui/later.tsx";
 import { isEverything } from "../view.ts";
+import { AskTag } from "./ask-tag.tsx";
+import type { TagQuestion } from "./ask-tag.tsx";
 import type { Catalogue } from "./catalogue.ts";
 import { Header } from "./header.tsx";
 import { usePageEffects } from "./page-effects.ts";
 import { ShownPlants } from "./shown-plants.tsx";
-import { AskTag } from "./tag-dialog.tsx";
-import type { TagQuestion } from "./tag-dialog.tsx";
 import { TickBar } from "./tick-bar.tsx";
+import { Welcome, WithoutPlants } from "./welcome.tsx";
 
 type CataloguePageProps = Readonly<{ catalogue: Catalogue; who: Session }>;
 
@@ -34,7 +35,6 @@ export function CataloguePage({ catalogue, who }: CataloguePageProps) {
   const importCode = useImportDrop(catalogue);
 
   const isNothing = listed.phase === "whole" && listed.plants.length === 0 && isEverything(listed.view) && isEverything(view);
-  const first = { props: { catalogue }, title: "Plants", notices: context.notices, onClose: () => location.reload() };
   // Those that wait to be deleted are still there.
   const isEmpty = isNothing && (total?.plants ?? 0) === 0;
   return (
@@ -42,9 +42,9 @@ export function CataloguePage({ catalogue, who }: CataloguePageProps) {
       <div inert={opened.kind === "labels" && access.read}>
         <Header catalogue={catalogue} who={who} />
         {!access.read ? (
-          <Later key="without" load={async () => (await import("./welcome.tsx")).WithoutPlants} {...first} />
+          <WithoutPlants catalogue={catalogue} />
         ) : isEmpty ? (
-          <Later key="welcome" load={async () => (await import("./welcome.tsx")).Welcome} {...first} />
+          <Welcome catalogue={catalogue} />
         ) : (
           <ShownPlants catalogue={catalogue} onRename={(tag) => ask({ kind: "rename", tag })} />
         )}

@@ -8,8 +8,8 @@ import { Brand } from "../ui/icon.tsx";
 import { Menu } from "../ui/menu.tsx";
 import type { MenuItem } from "../ui/menu.tsx";
 import type { Catalogue } from "./catalogue.ts";
+import { exportToFile } from "./export-to-file.ts";
 import type { ExportKind } from "./export-to-file.ts";
-import { withExports } from "./later-exports.ts";
 
 /** How long a sign-out waits for deletions: the user may have left. */
 const SIGN_OUT_MS = 5_000;
@@ -29,7 +29,7 @@ export function Header({ catalogue, who }: Readonly<{ catalogue: Catalogue; who:
     session.signOut();
   }
   function toExport(kind: ExportKind, label: string): MenuItem {
-    return { kind: "button", label, run: () => withExports(context.notices, ({ exportToFile }) => exportToFile(catalogue, view, kind)) };
+    return { kind: "button", label, run: () => void exportToFile(catalogue, view, kind) };
   }
   const files = [
     toExport("spreadsheet", "Export for a spreadsheet"),

@@ -6,28 +6,9 @@ import { TagField } from "../plants/plant-fields.tsx";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { BackAgain, Form } from "../ui/form.tsx";
-import { Later } from "../ui/later.tsx";
-import { count } from "./bulk-text.ts";
 import type { Catalogue } from "./catalogue.ts";
 
-/** For what a tag is asked: what is selected, or another one. */
-export type TagQuestion = Readonly<{ kind: "tag" }> | Readonly<{ kind: "rename"; tag: string }>;
-
-type AskProps = Readonly<{ catalogue: Catalogue }>;
-
-export function AskTag({ asked, ...props }: AskProps & Readonly<{ asked: TagQuestion }>) {
-  const { ticks, tagging } = props.catalogue;
-  if (asked.kind === "rename") {
-    const { notices, opening } = props.catalogue.context;
-    const load = async () => (await import("./rename-dialog.tsx")).RenameDialog;
-    return <Later title="Rename" load={load} props={{ tag: asked.tag, ...props }} notices={notices} onClose={() => opening.close()} />;
-  }
-  // As they are then: an earlier change of them may be over by that time.
-  const onTag = (tag: string | undefined) => void tagging.setTag(ticks.seen(), tag);
-  return <TagDialog {...props} title={`Set the tag of ${count(ticks.seen().length)}`} tag="" action="Set tag" onTag={onTag} />;
-}
-
-type TagDialogProps = AskProps &
+type TagDialogProps = Readonly<{ catalogue: Catalogue }> &
   Readonly<{
     title: string;
     /** What is to be known of the tag that is typed, if there is anything. */

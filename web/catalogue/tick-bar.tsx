@@ -5,8 +5,8 @@ import { focusHome } from "../ui/focus.ts";
 import { Menu } from "../ui/menu.tsx";
 import { count } from "./bulk-text.ts";
 import type { Catalogue } from "./catalogue.ts";
+import { savePlants } from "./export-to-file.ts";
 import type { ExportKind } from "./export-to-file.ts";
-import { withExports } from "./later-exports.ts";
 
 export const SELECTION = "selection";
 
@@ -41,7 +41,7 @@ export function TickBar({ catalogue, onTag }: TickBarProps) {
   const files = FILES.map(([kind, label]) => ({
     kind: "button" as const,
     label,
-    run: () => withExports(context.notices, ({ savePlants }) => savePlants(context.notices, ticks.seen(), kind)),
+    run: () => savePlants(context.notices, ticks.seen(), kind),
   }));
   const labels = {
     kind: "button",

@@ -6,7 +6,7 @@ import { Dialog } from "./dialog.tsx";
 import { Problem } from "./form.tsx";
 
 /** A browser may remember the failure, and a service that was updated no longer has the code. */
-export const LOST_CODE = "This part of the page could not be loaded: the connection is gone, or the service was updated. Reload the page.";
+const LOST_CODE = "This part of the page could not be loaded: the connection is gone, or the service was updated. Reload the page.";
 
 type LaterProps<Props> = Readonly<{
   /** Loads what most visits do not need. Asked for once. */
