@@ -9,7 +9,7 @@ export const CATALOGUE = {
   invalid_body: {"error":40005,"message":"The field `name` is missing: add it."},
   invalid_query: {"error":40006,"message":"A query parameter is unknown: send only `limit`, `sort`, `after`, `cursor`, `tag`, `untagged`, `q`, `id`."},
   incomplete_body: {"error":40007,"message":"The body ended too early: send the request again."},
-  invalid_csv_header: {"error":40008,"message":"The first line does not name the columns `id` and `name`: name them, as in id,name,tag. If that line is a plant, send `header=absent`."},
+  invalid_csv_header: {"error":40008,"message":"The first line does not name the columns `id` and `name`: name them, as in id,name,tag, or send `reading={}`, which finds other columns, or plants without a heading."},
   malformed_row: {"error":40009,"message":"The row is not valid CSV: put quotes around a cell that contains quotes, and double each quote inside."},
   invalid_host: {"error":40010,"message":"The header Host is repeated or invalid: send it once, with the host and port of the service."},
   missing_body: {"error":40011,"message":"The request has no body: send the file as NDJSON or CSV."},

@@ -9,7 +9,7 @@ import type { PlantFilter } from "../client/client.ts";
 import type { ExportForm } from "../files/export.ts";
 import type { ImportCounts, ImportSummary, Problem } from "../files/import.ts";
 import type { FileSource } from "../files/read-file.ts";
-import type { Asked } from "../files/reading.ts";
+import type { Asked } from "../files/reading/reading.ts";
 
 type ImportCall = Readonly<{
   onConflict: "refuse" | "replace";

@@ -1,9 +1,9 @@
 import { InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
 import { parsePlantId } from "../domain/plant.ts";
-import { findEncoding } from "../files/encodings.ts";
-import type { ReadingJson } from "../files/reading-json.ts";
-import type { Asked, Ids, Quotes, Separator } from "../files/reading.ts";
+import { findEncoding } from "../files/encoding/encodings.ts";
+import type { ReadingJson } from "../files/reading/reading-json.ts";
+import type { Asked, Ids, Quotes, Separator } from "../files/reading/reading.ts";
 import { UnclearEncoding } from "../files/table-error.ts";
 
 export type ReadingFlags = Readonly<{
@@ -21,7 +21,17 @@ export type ReadingFlags = Readonly<{
   emptyNames?: true;
 }>;
 
-const SEPARATORS: Readonly<Record<string, Separator>> = { ",": ",", ";": ";", "|": "|", "\t": "\t", tab: "\t", none: "" };
+const SEPARATORS: Readonly<Record<string, Separator>> = {
+  ",": ",",
+  ";": ";",
+  "|": "|",
+  "\t": "\t",
+  comma: ",",
+  semicolon: ";",
+  bar: "|",
+  tab: "\t",
+  none: "",
+};
 
 export function addReadingFlags(command: Command): Command {
   return command
@@ -109,10 +119,7 @@ const IN_FLAGS: readonly (readonly [RegExp, string])[] = [
     "No column looks like one of names: choose it with --name-column, or the line that names the columns with --heading.",
   ],
   [/^No row begins on the line/, "No row begins on the line of --heading: choose another line."],
-  [
-    /^(The first line does not name the column `id`|No column is taken for the id)/,
-    "No column is taken for the ids: choose one with --id-column, or leave out --ids file, so that they are made.",
-  ],
+  [/^No column holds ids/, "No column holds ids: choose one with --id-column, or leave out --ids file, so that they are made."],
   [/^The workbook has no sheet of that name/, "The workbook has no sheet of that name: choose another one with --sheet."],
 ];
 

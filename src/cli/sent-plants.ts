@@ -4,11 +4,14 @@ import { toFound } from "../files/import.ts";
 import type { ImportSummary, Problem } from "../files/import.ts";
 import { readFile } from "../files/read-file.ts";
 import type { FileSource } from "../files/read-file.ts";
-import type { Asked } from "../files/reading.ts";
+import type { Asked } from "../files/reading/reading.ts";
 import { createFindings, SENDER_LIMITS } from "../files/row.ts";
 
 const PROBLEMS_MAX = 1000;
 const OUTCOMES_MAX = 1000;
+
+/** In each request, as many lines with ids that were made. */
+const KEPT_LINES = 50_000;
 
 /** Reads a file to send its plants as NDJSON, whose lines have the numbers that they have in the file. */
 export function readPlants(source: FileSource, asked: Asked, onProblem: (problem: Problem) => void) {
@@ -20,14 +23,15 @@ export function readPlants(source: FileSource, asked: Asked, onProblem: (problem
   const ways: (0 | 1 | "refused")[] = [];
 
   return {
-    /** `kept` gathers the lines of rows whose ids were made. */
-    async *lines(kept: string[] | undefined): AsyncGenerator<string, void, void> {
-      const [next, nextKept] = [createNumbering(), createNumbering()];
+    /** Without those of rows whose ids were made, if `sendKept` takes them: some thousand at a time. */
+    async *lines(sendKept: ((lines: readonly string[]) => Promise<void>) | undefined): AsyncGenerator<string, void, void> {
+      const next = createNumbering();
+      let [kept, nextKept]: [string[], ReturnType<typeof createNumbering>] = [[], createNumbering()];
       for await (const some of readFile(source, options, findings)) {
         let text = "";
         for (const row of some) {
-          if (ways.length < OUTCOMES_MAX) ways.push("refusal" in row ? "refused" : row.isIdMade && kept ? 1 : 0);
-          if ("plant" in row && row.isIdMade && kept) kept.push(nextKept(row.line, plantText(row.plant)));
+          if (ways.length < OUTCOMES_MAX) ways.push("refusal" in row ? "refused" : row.isIdMade && sendKept ? 1 : 0);
+          if ("plant" in row && row.isIdMade && sendKept) kept.push(nextKept(row.line, plantText(row.plant)));
           else if ("plant" in row) text += next(row.line, plantText(row.plant));
           else {
             const problem = { line: row.line, error: row.refusal.number, message: row.refusal.message };
@@ -37,12 +41,17 @@ export function readPlants(source: FileSource, asked: Asked, onProblem: (problem
           }
         }
         yield text;
+        if (kept.length < KEPT_LINES) continue;
+        await sendKept?.(kept);
+        [kept, nextKept] = [[], createNumbering()];
       }
+      if (kept.length > 0) await sendKept?.(kept);
       // A body without a byte is refused.
       yield "\n";
     },
     /** What became of the whole file. */
-    total(summaries: readonly SentSummary[]): ImportSummary {
+    total(main: SentSummary, kept: readonly SentSummary[]): ImportSummary {
+      const summaries = [main, ...kept];
       const sum = (count: "read" | "created" | "unchanged" | "replaced" | "refused") =>
         summaries.reduce((total, summary) => total + summary[count], 0);
       const all = [...problems, ...summaries.flatMap((summary) => summary.problems)].toSorted((one, other) => one.line - other.line);
@@ -64,8 +73,9 @@ type Outcomes = NonNullable<SentSummary["outcomes"]>;
 
 /** What would become of the first rows, in their order. */
 function mergeOutcomes(ways: readonly (0 | 1 | "refused")[], summaries: readonly SentSummary[]): Outcomes {
-  const said = summaries.map(({ outcomes = [] }) => outcomes.values());
-  return ways.map((way) => (way === "refused" ? way : (said[way]!.next().value ?? "refused")));
+  const [first, ...others] = summaries.map(({ outcomes = [] }) => outcomes);
+  const said = [first?.values(), others.flat().values()];
+  return ways.map((way) => (way === "refused" ? way : (said[way]?.next().value ?? "refused")));
 }
 
 /** Puts a text on a line of this number, behind blank lines. */

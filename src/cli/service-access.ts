@@ -1,3 +1,4 @@
+import type { ImportSummary } from "../client/client.ts";
 import { ConnectionError, createClient, ERROR_NUMBERS, ServiceError } from "../client/client.ts";
 import { PlantStoreError } from "../domain/errors.ts";
 import { adviceOn, describeFailure } from "../runtime/system-failure.ts";
@@ -16,16 +17,16 @@ export function openServiceAccess(url: string): PlantAccess {
   const client = createClient({ url, token });
   return {
     async import(source, { onConflict, dryRun, asked, onProblem }) {
-      const reading = readPlants(source, asked, onProblem);
-      // What a row became an id from may have changed: such a row replaces nothing, and is sent by itself.
-      const kept: string[] = [];
-      const lines = reading.lines(onConflict === "replace" ? kept : undefined);
-      const sending = async (text: AsyncIterable<string> | readonly string[], how: "refuse" | "replace") =>
+      const plants = readPlants(source, asked, onProblem);
+      const send = (text: AsyncIterable<string> | readonly string[], how: "refuse" | "replace") =>
         client.importPlants(text, { format: "ndjson", onConflict: how, dryRun });
+      const keptSummaries: ImportSummary[] = [];
+      // What a row became an id from may have changed: such a row replaces nothing, and is sent by itself.
+      const sendKept = async (lines: readonly string[]) => void keptSummaries.push(await send(lines, "refuse"));
       try {
-        const summaries = [await sending(lines, onConflict), ...(kept.length === 0 ? [] : [await sending(kept, "refuse")])];
-        for (const { problems } of summaries) problems.forEach(onProblem);
-        return reading.total(summaries);
+        const summary = await send(plants.lines(onConflict === "replace" ? sendKept : undefined), onConflict);
+        for (const { problems } of [summary, ...keptSummaries]) problems.forEach(onProblem);
+        return plants.total(summary, keptSummaries);
       } catch (reason) {
         throw dryRun ? withAddress(reason, url) : withDoubt(withAddress(reason, url));
       }

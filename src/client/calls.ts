@@ -18,8 +18,11 @@ export type ConditionOptions = CallOptions & Readonly<{ ifMatch?: string | undef
 export type ImportOptions = CallOptions &
   ImportQuery &
   Readonly<{
-    /** Default: what the name or first bytes of a whole file say; NDJSON for a stream or other iterable. */
-    format?: FileFormat;
+    /**
+     * Default: what the name or first bytes of a whole file say; NDJSON for a stream or other iterable. `any`, and with a
+     * `reading`: the service finds out what it is, such as a workbook.
+     */
+    format?: FileFormat | "any";
     /** Called as bytes move; only once in a browser, which does not report progress. */
     onProgress?: (progress: ImportProgress) => void;
   }>;

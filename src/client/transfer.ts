@@ -22,12 +22,13 @@ export function fileCalls(context: ClientContext): FileCalls {
   return {
     async importPlants(source, { format: given, signal, onProgress, reading, ...query } = {}) {
       const format = given ?? (await formatOf(source));
-      const type = format === "csv" ? (reading ? ANY : "text/csv") : format === "any" ? ANY : "application/x-ndjson";
+      const isAny = reading !== undefined || format === "any";
+      const type = isAny ? ANY : format === "csv" ? "text/csv" : "application/x-ndjson";
       const isPacked = await isGzip(source);
       const limit = startLimit(idleMs);
       const bytesTotal = source instanceof Blob ? { bytesTotal: source.size } : {};
       const upload = createUpload(source, {
-        isList: format === "list",
+        isList: format === "list" && !isAny,
         limit,
         idleMs,
         signal,

@@ -24,6 +24,8 @@ export type CellRow = Readonly<{
   literal?: readonly number[];
   /** Whether a cell without quotes has spaces around it, as none has in our exports. */
   isLoose?: boolean;
+  /** Whether a spreadsheet does not show it. */
+  isHidden?: boolean;
 }>;
 
 /** A line that is no row, or no plant. */

@@ -1,6 +1,6 @@
 import { isNull } from "./null-mark.ts";
 import type { Cell, CellRow, RefusedLine } from "./cells.ts";
-import type { Quotes } from "./reading.ts";
+import type { Quotes } from "./reading/reading.ts";
 import { toRefusal } from "./row.ts";
 import type { Fault } from "./row.ts";
 

@@ -1,17 +1,17 @@
 import { inPieces, readAhead } from "./bytes.ts";
 import type { Bytes } from "./bytes.ts";
-import { openCellDecoder } from "./cell-decoder.ts";
+import { openCellDecoder } from "./encoding/cell-decoder.ts";
 import type { Cell, CellSource } from "./cells.ts";
 import { CsvParser } from "./csv-parser.ts";
 import type { ParsedRow } from "./csv-parser.ts";
 import { CSV_HEADER } from "./csv-writer.ts";
-import { guessEncoding } from "./encoding-guess.ts";
-import { openTextDecoder, readMark, toByteText, transcode } from "./encodings.ts";
-import type { Asked, Quotes } from "./reading.ts";
+import { guessEncoding } from "./encoding/encoding-guess.ts";
+import { openTextDecoder, readMark, toByteText, transcode } from "./encoding/encodings.ts";
+import type { Asked, Quotes } from "./reading/reading.ts";
 import { addDoubt } from "./row.ts";
 import type { Findings } from "./row.ts";
-import { isLikelyWindows1252 } from "./western-letters.ts";
-import { guessSplitting, SEPARATOR_LINE, SPLIT_LENGTH } from "./separator.ts";
+import { isLikelyWindows1252 } from "./encoding/western-letters.ts";
+import { guessSplitting, SEPARATOR_LINE, SPLIT_LENGTH } from "./reading/separator.ts";
 import { UnclearEncoding } from "./table-error.ts";
 
 /*
@@ -50,9 +50,10 @@ export async function openCsv(bytes: Bytes, asked: Asked, lineBytesMax: number, 
   const { separator: delimiter, quotes } = splitting;
   findings.text = { encoding, separator: delimiter, quotes };
   const isOneLine = ahead.start.length < SPLIT_LENGTH && /^[\r\n]*[^\r\n]+$/.test(sample);
+  const rows = toRows(ahead.all(), { delimiter, quotes, isLenient: true, bytesMax: lineBytesMax });
+  const decode = openCellDecoder(encoding);
   return {
-    rows: toRows(ahead.all(), { delimiter, quotes, isLenient: true, bytesMax: lineBytesMax }),
-    decode: isGuessed ? watchLetters(openCellDecoder(encoding), findings) : openCellDecoder(encoding),
+    ...(isGuessed ? watchLetters({ rows, decode }, findings) : { rows, decode }),
     delimiter,
     isOneLine,
     isExport,
@@ -62,19 +63,37 @@ export async function openCsv(bytes: Bytes, asked: Asked, lineBytesMax: number, 
 /** So many cells with letters beyond ASCII show together whether they are of Windows-1252: a single one often does not. */
 const WATCHED_CELLS = 50;
 
+type Watched = Pick<CellSource, "rows" | "decode">;
+
 /** Notes a file whose first letters were those of Windows-1252, and later ones are not. */
-function watchLetters(decode: CellSource["decode"], findings: Findings): CellSource["decode"] {
-  let texts: string[] = [];
-  return (cell) => {
-    const text = decode(cell);
-    if (/[^\0-\x7f]/.test(text)) texts.push(text);
-    if (texts.length < WATCHED_CELLS) return text;
-    if (!isLikelyWindows1252(texts.join("\n")))
-      addDoubt(findings, `Letters such as in ${texts[0]!.slice(0, 40)} may be of another encoding: choose it.`);
-    texts = [];
-    return text;
+function watchLetters({ rows, decode }: Watched, findings: Findings): Watched {
+  let [before, texts]: [readonly string[], string[]] = [[], []];
+  let isNoted = false;
+  function judge(some: readonly string[]): void {
+    if (isNoted || isLikelyWindows1252(some.join("\n"))) return;
+    isNoted = true;
+    addDoubt(findings, `Letters such as in ${some.at(-1)!.slice(0, WORD_SHOWN)} may be of another encoding: choose it.`);
+  }
+  async function* watched(): CellSource["rows"] {
+    yield* rows;
+    // The last ones are too few to be judged without some before them.
+    if (texts.length > 0) judge([...before, ...texts]);
+  }
+  return {
+    rows: watched(),
+    decode(cell) {
+      const text = decode(cell);
+      if (/[^\0-\x7f]/.test(text)) texts.push(text);
+      if (texts.length < WATCHED_CELLS) return text;
+      judge(texts);
+      [before, texts] = [texts, []];
+      return text;
+    },
   };
 }
+
+/** In characters. */
+const WORD_SHOWN = 40;
 
 const EXPORTED = { separator: ",", quotes: "double", isCertain: true } as const;
 

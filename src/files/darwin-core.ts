@@ -1,7 +1,7 @@
 import type { Bytes } from "./bytes.ts";
 import { TableError } from "./table-error.ts";
-import { attribute, elementsIn, tagsIn, toPlain, unescape } from "./xml.ts";
-import type { Element } from "./xml.ts";
+import { attribute, elementsIn, tagsIn, toPlain, unescape } from "./workbook/xml.ts";
+import type { Element } from "./workbook/xml.ts";
 import { textOf, unpack } from "./zip.ts";
 import type { Zip } from "./zip.ts";
 

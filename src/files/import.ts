@@ -4,12 +4,12 @@ import type { ImportOptions, ImportOutcome, PlantStore } from "../store/plants.t
 import { PlantStoreError } from "../domain/errors.ts";
 import type { Pauses } from "../runtime/event-loop.ts";
 import type { NewPlant } from "../domain/plant.ts";
-import { FIELDS, toColumnName } from "./columns.ts";
-import type { Layout, PlantField } from "./columns.ts";
+import { FIELDS, toColumnName } from "./reading/columns.ts";
+import type { Layout, PlantField } from "./reading/columns.ts";
 import { readFile } from "./read-file.ts";
 import type { FileSource } from "./read-file.ts";
-import { toReadingJson } from "./reading-json.ts";
-import { createFindings, PLAIN } from "./row.ts";
+import { toReadingJson } from "./reading/reading-json.ts";
+import { createFindings, PLAIN, ROW_DOUBTS_MAX } from "./row.ts";
 import type { Findings, ReadOptions, Row, Rows } from "./row.ts";
 
 export type Problem = Schemas["ImportProblem"];
@@ -71,7 +71,7 @@ export async function importFile(
 
 /** What is said of how a file was read. */
 export function toFound(
-  { encoding, unusedColumns, layout, reading, skipped, doubts }: Findings,
+  { encoding, unusedColumns, layout, reading, skipped, doubts, rowDoubts }: Findings,
   { table = { plain: PLAIN } }: Pick<ReadOptions, "table">,
 ) {
   const isChosen = "asked" in table || !table.plain.hasHeader || Object.keys(table.plain.columns).length > 0;
@@ -80,8 +80,14 @@ export function toFound(
     ...(encoding === undefined ? {} : { encoding }),
     ...(layout && isChosen ? { columns: toTaken(layout) } : {}),
     ...(reading ? { reading: toReadingJson(reading), skipped } : {}),
-    ...(reading || doubts.length > 0 ? { doubts } : {}),
+    ...(reading || doubts.length > 0
+      ? { doubts: [...doubts, ...(rowDoubts > ROW_DOUBTS_MAX ? [{ message: moreDoubts(rowDoubts) }] : [])] }
+      : {}),
   };
+}
+
+function moreDoubts(count: number): string {
+  return `The first ${ROW_DOUBTS_MAX} of ${count} doubts about rows are named.`;
 }
 
 /** The first column of each field. */

@@ -1,8 +1,9 @@
 import { ByteQueue } from "../runtime/byte-queue.ts";
 import { PlantStoreError } from "../domain/errors.ts";
 import { decodeUtf8, parseJson } from "../domain/json.ts";
-import { FIELDS, toColumnName } from "./columns.ts";
-import { readMark, transcode } from "./encodings.ts";
+import { FIELDS, toColumnName } from "./reading/columns.ts";
+import { readMark, transcode } from "./encoding/encodings.ts";
+import { noteText } from "./reading/row-doubts.ts";
 import { createFindings, expected, tooLong, UNUSED_MAX } from "./row.ts";
 import type { Findings, ReadOptions, Row, Rows } from "./row.ts";
 import { inPieces } from "./bytes.ts";
@@ -94,7 +95,9 @@ function decode(bytes: Uint8Array): LineText {
   }
 }
 
-function createLineReader({ parsePlant, lineBytesMax }: ReadOptions, { unusedColumns }: Findings) {
+function createLineReader({ parsePlant, lineBytesMax, table }: ReadOptions, findings: Findings) {
+  const { unusedColumns } = findings;
+  const isAsked = table !== undefined && "asked" in table;
   const known = new Set<string>(FIELDS);
   let line = 0;
 
@@ -119,6 +122,7 @@ function createLineReader({ parsePlant, lineBytesMax }: ReadOptions, { unusedCol
       if (members?.["tag"] === null) delete members["tag"];
       const plant = parsePlant(members);
       noteUnused(members!);
+      if (isAsked) noteText([plant.name, plant.tag], line, findings);
       return { line, plant };
     } catch (thrown) {
       const refusal = expected(thrown);

@@ -3,11 +3,11 @@ import { splitList } from "../client/json-list.ts";
 import { readAhead } from "./bytes.ts";
 import type { Bytes } from "./bytes.ts";
 import { readArchive } from "./darwin-core.ts";
-import { openOds } from "./ods.ts";
+import { openOds } from "./workbook/ods.ts";
 import { isGzip } from "./packed-file.ts";
 import type { FileFormat, FileSource } from "./read-file.ts";
 import { TableError } from "./table-error.ts";
-import { isXlsx, openWorkbook } from "./xlsx.ts";
+import { isXlsx, openWorkbook } from "./workbook/xlsx.ts";
 import { isZip, openZip, textOf, unpack } from "./zip.ts";
 import type { Pause, Zip } from "./zip.ts";
 

@@ -1,15 +1,16 @@
 import type { Bytes } from "./bytes.ts";
-import { isEmpty } from "./cells.ts";
+import { PlantStoreError } from "../domain/errors.ts";
+import { countFilled, isEmpty } from "./cells.ts";
 import type { CellRow, CellSource, RefusedLine } from "./cells.ts";
 import { openCsv, openPlainCsv } from "./csv.ts";
 import type { Archive } from "./darwin-core.ts";
 import { readNdjson } from "./ndjson.ts";
-import { readAsked, readPlain } from "./read-table.ts";
-import type { Asked } from "./reading.ts";
+import { readAsked, readPlain } from "./reading/read-table.ts";
+import type { Asked } from "./reading/reading.ts";
 import { addDoubt, PLAIN } from "./row.ts";
 import type { Findings, ReadOptions, Rows } from "./row.ts";
-import { openSheetCells } from "./sheet.ts";
-import type { Sheet } from "./workbook.ts";
+import { openSheetCells } from "./workbook/sheet.ts";
+import type { Sheet } from "./workbook/workbook.ts";
 
 export type FileFormat = "csv" | "ndjson";
 
@@ -39,6 +40,10 @@ async function* readTable(source: TableSource, options: ReadOptions, findings: F
   }
 }
 
+function tooManyCells(filled: number, width: number): string {
+  return `The row has ${filled} cells, and the first row ${width}: a name may have the separator in it; make the archive again.`;
+}
+
 type TableSource = Exclude<FileSource, { format: "ndjson" }>;
 type OpenOptions = Readonly<{ lineBytesMax: number; findings: Findings }>;
 
@@ -53,8 +58,13 @@ async function openCells(source: TableSource, asked: Asked, { lineBytesMax, find
 /** The columns that an archive describes, and what stands in all rows. */
 function asDescribed(cells: CellSource, { skippedLines, headings, defaults }: Archive): CellSource {
   const further = defaults.filter(({ at }) => at === undefined);
+  /** Columns may have no term: as many as the first row has. */
+  let width: number | undefined;
   function describe(row: CellRow | RefusedLine): CellRow | RefusedLine {
     if ("refusal" in row) return row;
+    const filled = countFilled(row.cells);
+    width ??= Math.max(headings.length, row.cells.length);
+    if (filled > width) return { line: row.line, refusal: new PlantStoreError("malformed_row", { message: tooManyCells(filled, width) }) };
     const described = headings.map((_, at) => {
       const cell = row.cells[at];
       return isEmpty(cell) ? (defaults.find((one) => one.at === at)?.text ?? cell) : cell;

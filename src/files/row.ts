@@ -3,8 +3,8 @@ import { checkSize } from "../domain/plant-size.ts";
 import type { NewPlant } from "../domain/plant.ts";
 import { parsePlant } from "../domain/validation.ts";
 import type { RefusedLine } from "./cells.ts";
-import type { ColumnChoice, Layout } from "./columns.ts";
-import type { Asked, Doubt, Ids, Reading } from "./reading.ts";
+import type { ColumnChoice, Layout } from "./reading/columns.ts";
+import type { Asked, Doubt, Ids, Reading } from "./reading/reading.ts";
 
 /**
  * One line of a file: a plant, or why it is not one. An id that was made from the content may belong to another plant by
@@ -51,19 +51,22 @@ export type Findings = {
   readonly unusedColumns: string[];
   /** How many rows are no plants: blank ones, and those above the heading. */
   skipped: number;
-  /** The first DOUBTS_MAX. */
+  /** Those of the whole file, and the first ROW_DOUBTS_MAX of rows. */
   readonly doubts: Doubt[];
+  rowDoubts: number;
 };
 
 export const UNUSED_MAX = 100;
-const DOUBTS_MAX = 100;
+export const ROW_DOUBTS_MAX = 100;
 
 export function createFindings(): Findings {
-  return { unusedColumns: [], skipped: 0, doubts: [] };
+  return { unusedColumns: [], skipped: 0, doubts: [], rowDoubts: 0 };
 }
 
-export function addDoubt({ doubts }: Findings, message: string, line?: number): void {
-  if (doubts.length < DOUBTS_MAX) doubts.push(line === undefined ? { message } : { line, message });
+/** Notes what is not certain: of the row that begins on this line, or of the whole file. */
+export function addDoubt(findings: Findings, message: string, line?: number): void {
+  if (line === undefined) findings.doubts.push({ message });
+  else if ((findings.rowDoubts += 1) <= ROW_DOUBTS_MAX) findings.doubts.push({ line, message });
 }
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "bun:test";
-import { findDoubt } from "../../src/files/doubtful-text.ts";
-import type { Doubt } from "../../src/files/doubtful-text.ts";
+import { findDoubt } from "../../src/files/reading/doubtful-text.ts";
+import type { Doubt } from "../../src/files/reading/doubtful-text.ts";
 import { PLANTS } from "../support/plant-lists.ts";
 
 const NAMES = Object.values(PLANTS).flatMap((names) => names.split("|"));

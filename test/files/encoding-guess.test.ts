@@ -1,6 +1,6 @@
 import { describe, expect, it } from "bun:test";
-import { guessEncoding } from "../../src/files/encoding-guess.ts";
-import { isLikelyWindows1252 } from "../../src/files/western-letters.ts";
+import { guessEncoding } from "../../src/files/encoding/encoding-guess.ts";
+import { isLikelyWindows1252 } from "../../src/files/encoding/western-letters.ts";
 import { encodeAs } from "../support/legacy-encoder.ts";
 import { LANGUAGES, PLANTS } from "../support/plant-lists.ts";
 import type { Language } from "../support/plant-lists.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "bun:test";
-import { findEncoding, readMark, transcode } from "../../src/files/encodings.ts";
+import { findEncoding, readMark, transcode } from "../../src/files/encoding/encodings.ts";
 import { encodeAs } from "../support/legacy-encoder.ts";
 import { LANGUAGES, PLANTS } from "../support/plant-lists.ts";
 

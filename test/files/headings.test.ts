@@ -1,6 +1,6 @@
 import { describe, expect, it } from "bun:test";
-import { roleOf } from "../../src/files/headings.ts";
-import type { Role } from "../../src/files/headings.ts";
+import { roleOf } from "../../src/files/reading/headings.ts";
+import type { Role } from "../../src/files/reading/headings.ts";
 
 type Headings = Readonly<Partial<Record<Role | "none", readonly string[]>>>;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "bun:test";
-import { parseNumberFormat } from "../../src/files/number-format.ts";
+import { parseNumberFormat } from "../../src/files/workbook/number-format.ts";
 
 describe("a format of numbers", () => {
   for (const [code, number, text] of [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "bun:test";
-import { openOds } from "../../src/files/ods.ts";
-import type { Sheet, Workbook } from "../../src/files/workbook.ts";
+import { openOds } from "../../src/files/workbook/ods.ts";
+import type { Sheet, Workbook } from "../../src/files/workbook/workbook.ts";
 import { openZip } from "../../src/files/zip.ts";
 import { makeZip } from "../support/shelf/workbook.ts";
 
@@ -45,6 +45,9 @@ function cell(shown: string, attributes = 'office:value-type="string"'): string 
   return `<table:table-cell ${attributes}><text:p>${shown}</text:p></table:table-cell>`;
 }
 
+/** A row with a cell in the last column that there can be. */
+const FAR = ['<table:table-cell table:number-columns-repeated="16383"/>', cell("a")];
+
 describe("a spreadsheet of OpenDocument", () => {
   it("has all its sheets, also hidden ones, which can be read in any order, and again", async () => {
     const { sheets } = await bookOf(row(cell("Read me")), row(cell("Acer")), row(cell("Old")));
@@ -62,11 +65,42 @@ describe("a spreadsheet of OpenDocument", () => {
       expect(await linesOf(sheets[at]!)).toEqual([lines]);
   });
 
+  it("has sheets of which one is chosen, though forty come behind many rows", async () => {
+    const many = Array.from({ length: 5_000 }, (_, at) => row(cell(`note ${at * 7_919}`)));
+    const others = Array.from({ length: 40 }, (_, at) => `to do ${at}`);
+    const { sheets } = await bookOf(many.join(""), ...others.map((text) => row(cell(text))));
+    const first: unknown[] = [];
+    for (const { rows, isVisible } of sheets) {
+      for await (const [top] of isVisible ? rows() : []) {
+        first.push(top?.cells[0]);
+        // One is left in the middle, the others are read to their ends.
+        if (first.length === 1) break;
+      }
+    }
+    expect(first).toEqual(["note 0", ...others.filter((_, at) => at !== 1)]);
+    expect(await linesOf(sheets[20]!)).toEqual(["1: to do 19"]);
+    expect(await linesOf(sheets[0]!)).toHaveLength(5_000);
+  });
+
   it("has rows and cells as often as they are repeated, and the lines of its rows", async () => {
     const empty = '<table:table-row table:number-rows-repeated="2"><table:table-cell/></table:table-row>';
     const twice = `<table:table-row table:number-rows-repeated="2">${cell("a", 'table:number-columns-repeated="3"')}</table:table-row>`;
     const { sheets } = await bookOf(`<table:table-header-rows>${row(cell("x"))}</table:table-header-rows>${empty}${twice}`);
     expect(await linesOf(sheets[0]!)).toEqual(["1: x", "4: a|a|a", "5: a|a|a"]);
+  });
+
+  it("has rows as wide as a sheet few at a time, also where one is repeated", async () => {
+    const wide = `<table:table-row table:number-rows-repeated="100">${FAR.join("")}</table:table-row>`;
+    const { sheets } = await bookOf(wide);
+    const batches = await Array.fromAsync(sheets[0]!.rows());
+    expect(batches.map((rows) => rows.map(({ cells }) => cells.length))).toEqual(Array.from({ length: 100 }, () => [16_384]));
+  });
+
+  it("says which of its rows are hidden, by hand or by a filter", async () => {
+    const hidden = (how: string) => `<table:table-row table:visibility="${how}">${cell(how)}</table:table-row>`;
+    const { sheets } = await bookOf(row(cell("shown")) + ["visible", "collapse", "filter"].map(hidden).join(""));
+    const rows = await rowsOf(sheets[0]!);
+    expect(rows.filter(({ isHidden }) => isHidden).map(({ cells }) => cells[0])).toEqual(["collapse", "filter"]);
   });
 
   it("has merged cells with what they show in all of their area", async () => {
@@ -85,6 +119,16 @@ describe("a spreadsheet of OpenDocument", () => {
       "a text with a note",
       `<table:table-cell><office:annotation><text:p>note</text:p></office:annotation><text:p>a</text:p></table:table-cell>`,
       "a",
+    ],
+    [
+      "a text below boxes with text, also one in another",
+      `<table:table-cell><draw:frame><draw:text-box><text:p>box<draw:frame><draw:text-box><text:p>inside</text:p></draw:text-box></draw:frame></text:p><text:p>behind</text:p></draw:text-box></draw:frame><text:p>a</text:p><draw:line/><draw:g><draw:g><draw:custom-shape><text:p>shape</text:p></draw:custom-shape></draw:g></draw:g></table:table-cell>`,
+      "a",
+    ],
+    [
+      "a text with hints for its pronunciation",
+      cell("<text:ruby><text:ruby-base>桜</text:ruby-base><text:ruby-text>さくら</text:ruby-text></text:ruby>"),
+      "桜",
     ],
     ["a number as it is shown", cell("1.10", 'office:value-type="float" office:value="1.1"'), "1.10"],
     ["a number with zeros before it", cell("0012", 'office:value-type="float" office:value="12"'), "0012"],
@@ -112,9 +156,15 @@ describe("a spreadsheet of OpenDocument", () => {
     ],
     [
       "a long row is repeated",
-      `<table:table-row table:number-rows-repeated="1000000">${cell("a".repeat(1_000))}</table:table-row>`,
+      `<table:table-row table:number-rows-repeated="10000">${cell("a".repeat(1_000))}</table:table-row>`,
       "250 times",
     ],
+    [
+      "rows are repeated as in a column that is filled to the end",
+      `<table:table-row table:number-rows-repeated="10000">${cell("a")}</table:table-row>`.repeat(2),
+      "repeats rows more than 10000 times",
+    ],
+    ["many rows are wide", row(...FAR).repeat(700), "250 times"],
     ["a cell is repeated without limit", row(cell("a", 'table:number-columns-repeated="99999999"')), "too long"],
     ["something is repeated less than once", row(cell("a", 'table:number-columns-repeated="-1"')), "damaged"],
   ] as const)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "bun:test";
-import { joinName, NAME_PARTS } from "../../src/files/plant-name.ts";
-import type { NamePart, PartOfName } from "../../src/files/plant-name.ts";
+import { joinName, NAME_PARTS } from "../../src/files/reading/plant-name.ts";
+import type { NamePart, PartOfName } from "../../src/files/reading/plant-name.ts";
 
 /** Cells by their roles, in the order of the columns; `chosen` has none. */
 type Cells = Readonly<Partial<Record<NamePart | "chosen", string>>>;
@@ -94,6 +94,15 @@ testNames("ranks below the species", [
   [{ genus: "Rosa", species: "canina", subspecies: "ssp. dumetorum" }, "Rosa canina ssp. dumetorum"],
   [{ genus: "Brassica", species: "oleracea", variety: "capitata" }, "Brassica oleracea var. capitata"],
   [{ genus: "Solanum", species: "lycopersicum", variety: "Moneymaker" }, "Solanum lycopersicum 'Moneymaker'"],
+  [{ genus: "Apium", species: "graveolens", variety: "dulce" }, "Apium graveolens var. dulce"],
+  [{ genus: "Salix", species: "alba", variety: "vitellina (L.) Stokes" }, "Salix alba var. vitellina (L.) Stokes"],
+  [{ chosen: "Brassica oleracea", variety: "capitata" }, "Brassica oleracea var. capitata"],
+  [{ genus: "Rosa", species: "canina", variety: "unknown" }, "Rosa canina unknown"],
+  [{ genus: "Rosa", species: "canina", subspecies: "mixed" }, "Rosa canina mixed"],
+  [{ genus: "Ocimum", species: "basilicum", variety: "purple" }, "Ocimum basilicum purple"],
+  [{ genus: "Salix", species: "caprea", variety: "yes" }, "Salix caprea yes"],
+  [{ genus: "Tulipa", species: "", variety: "dwarf mix" }, "Tulipa dwarf mix"],
+  [{ genus: "Poa", species: "sp.", variety: "alba" }, "Poa sp. alba"],
   [{ genus: "Fagus", species: "sylvatica", form: "pendula" }, "Fagus sylvatica f. pendula"],
   [{ genus: "Salix", species: "alba", rank: "cv.", infraspecific: "Tristis" }, "Salix alba 'Tristis'"],
   [

@@ -2,6 +2,7 @@ import { describe, expect, it } from "bun:test";
 import { PlantStoreError } from "../../src/domain/errors.ts";
 import { openRandom, seedOf } from "../support/random.ts";
 import { randomTable } from "../support/tables/random-table.ts";
+import { workbookOf } from "../support/tables/packed.ts";
 import { plantsIn, readHere, refusedIn } from "../support/tables/read-here.ts";
 
 const TABLES = 300;
@@ -94,5 +95,54 @@ describe("a quote that opens in one row and closes in another, between tabs", ()
     rows[4_001] = '4002\tSalix alba\tnew"\n';
     const { findings } = await readHere(`Nr\tName\tBed\n${rows.join("")}`);
     expect(findings.doubts.map(({ line }) => line)).toEqual([4_002]);
+  });
+});
+
+describe("a name in quotes where quotes belong to the text", () => {
+  it("is doubtful behind the rows that a guess is made from, and its line is named", async () => {
+    const pots = ROWS.slice(0, 2_000).map((_, at) => `Acer ${at}" pot,tree\n`);
+    const { findings } = await readHere(`name,tag\n${pots.join("")}"Rosa ""Peace""",x\n`);
+    expect(findings.doubts.map(({ line }) => line)).toEqual([2_002]);
+  });
+});
+
+describe("a name in cells that are merged", () => {
+  const rows = (...others: readonly string[][]) => [
+    ["Name", "Bed"],
+    ["Rosa canina", "A"],
+    ["Acer rubrum", "B"],
+    ["Salix alba", "B"],
+    ...others,
+  ];
+
+  it("is no plant over all columns, but is named if it looks like one", async () => {
+    const { rows: read, findings } = await readHere(workbookOf({ name: "A", merged: "A5:B5", rows: rows(["Iris pumila", ""]) }));
+    expect([plantsIn(read).length, findings.doubts]).toEqual([3, [{ line: 5, message: expect.stringContaining("Iris pumila") }]]);
+  });
+
+  it("is not named over all columns if it is a title among Latin names", async () => {
+    const { rows: read, findings } = await readHere(workbookOf({ name: "A", merged: "A5:B5", rows: rows(["Shrubs", ""]) }));
+    expect([plantsIn(read).length, findings.skipped, findings.doubts]).toEqual([3, 1, []]);
+  });
+
+  it("is one over genus and species", async () => {
+    const table = [
+      ["Genus", "Species", "Bed"],
+      ["Rosa", "canina", "A"],
+      ["Acer rubrum", "", "B"],
+    ];
+    const { rows: read } = await readHere(workbookOf({ name: "A", merged: "A3:B3", rows: table }));
+    expect(plantsIn(read).map(({ plant }) => plant.name)).toEqual(["Rosa canina", "Acer rubrum"]);
+  });
+
+  it("does not take the ids from the other rows if it is a title over all columns", async () => {
+    const table = [
+      ["Nr", "Name", "Bed"],
+      ["1", "Rosa canina", "A"],
+      ["Trees", "", ""],
+      ["2", "Acer rubrum", "B"],
+    ];
+    const { rows: read } = await readHere(workbookOf({ name: "A", merged: "A3:C3", rows: table }));
+    expect(plantsIn(read).map(({ plant }) => Number(plant.id))).toEqual([1, 2]);
   });
 });

@@ -7,6 +7,7 @@ import { runInside } from "../support/command.ts";
 import { startTestService } from "../support/service.ts";
 import { FORMS } from "../support/tables/forms.ts";
 import { HEADED } from "../support/tables/headed.ts";
+import { MISLEADING } from "../support/tables/misleading.ts";
 import { NAMED } from "../support/tables/named.ts";
 import { PACKED } from "../support/tables/packed.ts";
 import { PUBLIC_LISTS } from "../support/tables/public-lists.ts";
@@ -38,6 +39,7 @@ for (const [kind, tables] of Object.entries({
   "with columns of its own": NAMED,
   "of a well-known list": PUBLIC_LISTS,
   "in a file that is no plain text": PACKED,
+  "that is easily misread": MISLEADING,
 }))
   describe(`a table ${kind} is read as its owner sees it:`, () => {
     for (const { what, file, plants, skipped = 0, refused = [], doubts = [] } of tables)

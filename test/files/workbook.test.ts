@@ -1,8 +1,9 @@
 import { describe, expect, it } from "bun:test";
-import type { Sheet, Workbook } from "../../src/files/workbook.ts";
-import { openWorkbook } from "../../src/files/xlsx.ts";
+import type { Sheet, Workbook } from "../../src/files/workbook/workbook.ts";
+import { openWorkbook } from "../../src/files/workbook/xlsx.ts";
 import { openZip } from "../../src/files/zip.ts";
 import { makeZip } from "../support/shelf/workbook.ts";
+import { plantsIn, readHere } from "../support/tables/read-here.ts";
 
 const STRICT = 'xmlns="http://purl.oclc.org/ooxml/spreadsheetml/main" xmlns:r="http://purl.oclc.org/ooxml/officeDocument/relationships"';
 
@@ -14,18 +15,20 @@ type Parts = Readonly<{
 }>;
 
 /** A workbook of these rows. Style 1 is the first of these formats, which are codes, or numbers of those that are built in. */
-function bookOf(rows: string, { formats = [], behind = "", head = "", others = {} }: Parts = {}): Promise<Workbook> {
+function bookOf(rows: string, parts: Parts = {}): Promise<Workbook> {
+  return open(bytesOf(rows, parts));
+}
+
+function bytesOf(rows: string, { formats = [], behind = "", head = "", others = {} }: Parts = {}): Uint8Array {
   const own = formats.map((code, at) => (typeof code === "number" ? "" : `<numFmt numFmtId="${164 + at}" formatCode='${code}'/>`));
   const styles = [0, ...formats].map((code, at) => `<xf numFmtId="${typeof code === "number" ? code : 163 + at}"/>`);
-  return open(
-    makeZip({
-      "xl/workbook.xml": `<workbook ${STRICT}>${head}<sheets><sheet name="x" r:id="r1"/></sheets></workbook>`,
-      "xl/_rels/workbook.xml.rels": '<Relationships><Relationship Target="/xl/worksheets/a.xml" Id="r1"/></Relationships>',
-      "xl/styles.xml": `<styleSheet><numFmts>${own.join("")}</numFmts><cellStyleXfs><xf numFmtId="9"/></cellStyleXfs><cellXfs>${styles.join("")}</cellXfs></styleSheet>`,
-      "xl/worksheets/a.xml": `<worksheet ${STRICT}><sheetData>${rows}</sheetData>${behind}</worksheet>`,
-      ...others,
-    }),
-  );
+  return makeZip({
+    "xl/workbook.xml": `<workbook ${STRICT}>${head}<sheets><sheet name="x" r:id="r1"/></sheets></workbook>`,
+    "xl/_rels/workbook.xml.rels": '<Relationships><Relationship Target="/xl/worksheets/a.xml" Id="r1"/></Relationships>',
+    "xl/styles.xml": `<styleSheet><numFmts>${own.join("")}</numFmts><cellStyleXfs><xf numFmtId="9"/></cellStyleXfs><cellXfs>${styles.join("")}</cellXfs></styleSheet>`,
+    "xl/worksheets/a.xml": `<worksheet ${STRICT}><sheetData>${rows}</sheetData>${behind}</worksheet>`,
+    ...others,
+  });
 }
 
 async function open(bytes: Uint8Array): Promise<Workbook> {
@@ -121,6 +124,13 @@ describe("merged cells", () => {
       expect(await cellsOf(book).catch(String)).toContain(says);
     });
 
+  it("are refused if thousands lie over each other, though the rows below are blank", async () => {
+    const book = await bookOf(`<row>${text("a")}</row>${"<row/>".repeat(2_000)}`, {
+      behind: merged(...Array<string>(8_000).fill("A1:A1048576")),
+    });
+    expect(await cellsOf(book).catch(String)).toContain("250 times");
+  });
+
   it("are found wherever the file is cut into pieces, and beside other parts of a sheet", async () => {
     const rows = Array.from(
       { length: 20_000 },
@@ -132,6 +142,48 @@ describe("merged cells", () => {
     });
     const cells = await cellsOf(book);
     expect(cells).toEqual(rows.map((_, at) => [`Family ${(at - (at % 2)) * 7_919}`, String(at)]));
+  });
+});
+
+/** Rows with a cell in the last column that there can be. */
+function farRows(count: number): string {
+  return '<row><c r="XFD"><v>1</v></c></row>'.repeat(count);
+}
+
+describe("rows of a workbook", () => {
+  for (const [what, areas] of [
+    ["as a sheet", []],
+    ["as an area over a sheet", ["A1:XFC1048576"]],
+  ] as const)
+    it(`come few at a time where they are as wide ${what}`, async () => {
+      const book = await bookOf(`<row>${text("a")}</row>${farRows(400)}`, { behind: merged(...areas) });
+      const batches = await Array.fromAsync(book.sheets[0]!.rows());
+      const cells = batches.map((rows) => rows.reduce((sum, row) => sum + row.cells.length, 0));
+      expect(cells.reduce((sum, some) => sum + some, 0)).toBeGreaterThan(400 * 16_384);
+      expect(Math.max(...cells)).toBeLessThan(20_000);
+    });
+
+  for (const [what, rows, says] of [
+    ["are wide, and the file is small", farRows(700), "250 times"],
+    ["are many, and the file is small", "<row><c><v>1</v></c></row>".repeat(120_000), "250 times"],
+    ["are longer than a million characters of XML", `<row>${" ".repeat(1_000_001)}</row>`, "a row that is too long"],
+  ] as const)
+    it(`are refused if they ${what}`, async () => {
+      expect(await cellsOf(await bookOf(rows)).catch(String)).toContain(says);
+    });
+
+  it("are read behind three megabytes of other things", async () => {
+    const rows = `${" ".repeat(3_200_000)}<row>${text("Acer")}</row>${" ".repeat(2_000_000)}<row>${text("Rosa")}</row>`;
+    expect(await cellsOf(await bookOf(rows))).toEqual([["Acer"], ["Rosa"]]);
+  });
+
+  it("are read where they are hidden, and their number is named", async () => {
+    const plant = (at: number, how: string) => `<row r="${at}"${how}>${text(`Rosa canina ${at}`)}</row>`;
+    const rows = [plant(2, ""), plant(3, ' hidden="1"'), plant(4, ' ht="0" customHeight="1"'), '<row r="5" hidden="1"/>'];
+    const bytes = bytesOf(`<row r="1">${text("Name")}</row>${rows.join("")}`);
+    const read = await readHere(bytes);
+    expect(plantsIn(read.rows).map(({ line }) => line)).toEqual([2, 3, 4]);
+    expect(read.findings.doubts).toContainEqual({ message: "2 rows are hidden in the spreadsheet: they are imported too." });
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "bun:test";
 import { readFile } from "../../src/files/read-file.ts";
 import type { FileFormat } from "../../src/files/read-file.ts";
-import type { Asked } from "../../src/files/reading.ts";
+import type { Asked } from "../../src/files/reading/reading.ts";
 import { createFindings, PLAIN } from "../../src/files/row.ts";
 import type { Row } from "../../src/files/row.ts";
 import { parsePlant } from "../../src/domain/validation.ts";

@@ -86,8 +86,8 @@ describe("an import of CSV", () => {
   }
 
   for (const [body, query, says] of [
-    ["name,tag\n", "", "column `id`: name it, as in id,name,tag, or choose one with `idColumn`, as in column 1, or have ids made"],
-    ["id,tag\n", "", "column `name`: name it, as in id,name,tag, or choose one with `nameColumn`, as in column 2."],
+    ["name,tag\n", "", "column `id`: name it, as in id,name,tag, or send `reading={}`"],
+    ["id,tag\n", "", "column `name`: name it, as in id,name,tag, or send `reading={}`"],
     ["x,tag\n", "?ids=content", "column `name`: name it"],
     ["x,tag\n", "", "columns `id` and `name`: name them"],
   ] as const) {
@@ -98,7 +98,7 @@ describe("an import of CSV", () => {
   }
 
   for (const { query, says } of [
-    { query: "idColumn=", says: "No column is taken for the id: choose one with `idColumn`, as in column 1, or have ids made" },
+    { query: "idColumn=", says: "No column is taken for the id: choose one, or send `reading={}`" },
     { query: "idColumn=&nameColumn=", says: "No column is taken for the id, and none for the name: choose them" },
     { query: "nameColumn=column%209", says: "The file has no column that was asked for: check its name, or give its position" },
   ]) {

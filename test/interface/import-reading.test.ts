@@ -102,7 +102,7 @@ describe("a table that begins as an export", () => {
 
 it("letters of another encoding behind many rows of Windows-1252 are named", async () => {
   const rows = Array.from({ length: 20_000 }, (_, at) => `${at},Salix ×fragilis\n`).join("");
-  const late = Array.from({ length: 60 }, (_, at) => `9${at},Rùže šípková\n`).join("");
+  const late = Array.from({ length: 10 }, (_, at) => `9${at},Rùže šípková\n`).join("");
   const bytes = Uint8Array.from(`id;name\n${(rows + late).replaceAll(",", ";")}`, (letter) =>
     letter === "š" ? 0x9a : letter.charCodeAt(0),
   );

@@ -215,7 +215,7 @@ describe("a file whose first line is a plant", () => {
   });
 
   it("needs ids that are made if it has none", async () => {
-    expect((await refusal(await post("Acer,tree\n", { ...CSV, query: "?header=absent&guess=true" }))).message).toContain("ids=content");
+    expect((await refusal(await post("Acer,tree\n", { ...CSV, query: "?header=absent&guess=true" }))).message).toContain("have ids made");
   });
 });
 

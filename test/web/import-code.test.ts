@@ -36,7 +36,7 @@ describe("the code of the import", () => {
   });
 });
 
-it("the page is less than 48 KB, its import less than 48 KB more, compressed", async () => {
+it("the page is less than 48 KB, its import less than 52 KB more, compressed", async () => {
   const folder = await builtPage();
   const assets = join(folder, "assets");
   const page = readFileSync(join(folder, "index.html"), "utf8");
@@ -45,5 +45,5 @@ it("the page is less than 48 KB, its import less than 48 KB more, compressed", a
   expect(first.map((name) => name.replace(/-\w+\./, ".")).toSorted()).toEqual(["index.css", "index.js"]);
   expect(first.reduce((total, name) => total + sizeOf(name), statSync(join(folder, "index.html.br")).size)).toBeLessThan(48_000);
   const [code = ""] = readdirSync(assets).filter((name) => /^import-dialog-\w+\.js$/.test(name));
-  expect(sizeOf(code)).toBeLessThan(48_000);
+  expect(sizeOf(code)).toBeLessThan(52_000);
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { createClient, ServiceError } from "../../src/client/client.ts";
 import type { Client, ImportSummary } from "../../src/client/client.ts";
 import { asPlantId } from "../../src/domain/plant.ts";
-import { openColumnKeys } from "../../src/files/columns.ts";
+import { openColumnKeys } from "../../src/files/reading/columns.ts";
 import { toContentId } from "../../src/files/content-id.ts";
 import { checkFile } from "../../web/import/check-file.ts";
 import { numberRows } from "../../web/import/first-id.ts";

@@ -3,7 +3,7 @@ import { PlantStoreError } from "../../src/domain/errors.ts";
 import type { NewPlant } from "../../src/domain/plant.ts";
 import { readFile } from "../../src/files/read-file.ts";
 import type { FileSource } from "../../src/files/read-file.ts";
-import type { Asked } from "../../src/files/reading.ts";
+import type { Asked } from "../../src/files/reading/reading.ts";
 import { createFindings, SENDER_LIMITS } from "../../src/files/row.ts";
 import type { Findings, Row } from "../../src/files/row.ts";
 import { UnclearEncoding } from "../../src/files/table-error.ts";

@@ -1,5 +1,5 @@
 import type { Client } from "../../src/client/client.ts";
-import type { Asked, Ids } from "../../src/files/reading.ts";
+import type { Asked, Ids } from "../../src/files/reading/reading.ts";
 import { checkFile } from "./check-file.ts";
 import type { CheckedFile } from "./check-file.ts";
 import { numberRows } from "./first-id.ts";

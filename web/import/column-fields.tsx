@@ -1,5 +1,5 @@
 import { useRef } from "preact/hooks";
-import { openColumnKeys } from "../../src/files/columns.ts";
+import { openColumnKeys } from "../../src/files/reading/columns.ts";
 import { parseId } from "../plants/draft.ts";
 import { IconButton, LinkButton } from "../ui/button.tsx";
 import { Check, SelectField, TextField } from "../ui/form.tsx";

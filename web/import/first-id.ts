@@ -1,5 +1,5 @@
 import type { Client, Plant } from "../../src/client/client.ts";
-import type { Asked } from "../../src/files/reading.ts";
+import type { Asked } from "../../src/files/reading/reading.ts";
 import { TableError } from "../../src/files/table-error.ts";
 import { checkFile } from "./check-file.ts";
 import type { CheckedFile } from "./check-file.ts";

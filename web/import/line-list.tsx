@@ -15,7 +15,7 @@ export function LineList({ label, lines, total = lines.length, class: kind = "im
     <div class={kind} role="group" aria-label={label} tabIndex={0}>
       <ul>
         {lines.slice(0, SHOWN).map(({ line, message }) => (
-          <li key={line}>
+          <li key={`${line} ${message}`}>
             <strong>Line {line.toLocaleString()}</strong> {message}
           </li>
         ))}

@@ -1,5 +1,5 @@
-import { SEPARATORS } from "../../src/files/reading.ts";
-import type { Separator } from "../../src/files/reading.ts";
+import { SEPARATORS } from "../../src/files/reading/reading.ts";
+import type { Separator } from "../../src/files/reading/reading.ts";
 import { Check, SelectField } from "../ui/form.tsx";
 import { chooseCells, chooseHeading } from "./choices.ts";
 import type { Choices } from "./choices.ts";

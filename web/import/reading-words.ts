@@ -1,4 +1,4 @@
-import type { Reading, Separator } from "../../src/files/reading.ts";
+import type { Reading, Separator } from "../../src/files/reading/reading.ts";
 import { encodingName } from "./encodings.ts";
 
 /** What separates the cells of a text. */

@@ -1,7 +1,7 @@
 import type { Bytes } from "../../src/files/bytes.ts";
-import { FIELDS } from "../../src/files/columns.ts";
+import { FIELDS } from "../../src/files/reading/columns.ts";
 import { quote, SPREADSHEET_MARK } from "../../src/files/csv-writer.ts";
-import { readMark, toBytes, toByteText, transcode } from "../../src/files/encodings.ts";
+import { readMark, toBytes, toByteText, transcode } from "../../src/files/encoding/encodings.ts";
 import type { CheckedFile } from "./check-file.ts";
 import { openSource } from "./open-source.ts";
 

@@ -2,16 +2,15 @@ import { BlockList } from "node:net";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { loadContract } from "../../../src/domain/contract.ts";
-import { toByteText } from "../../../src/files/encodings.ts";
-import { openCellDecoder } from "../../../src/files/cell-decoder.ts";
+import { toByteText } from "../../../src/files/encoding/encodings.ts";
+import { openCellDecoder } from "../../../src/files/encoding/cell-decoder.ts";
 import { gunzip } from "../../../src/files/gunzip.ts";
 import { importFile } from "../../../src/files/import.ts";
 import type { ImportSummary } from "../../../src/files/import.ts";
 import { csvWriter } from "../../../src/files/csv-writer.ts";
 import { openFile } from "../../../src/files/open-file.ts";
 import type { FileFormat, FileSource } from "../../../src/files/read-file.ts";
-import { createFindings, PLAIN } from "../../../src/files/row.ts";
-import { openSheetCells } from "../../../src/files/sheet.ts";
+import { PLAIN } from "../../../src/files/row.ts";
 import type { ReadOptions } from "../../../src/files/row.ts";
 import type { Bytes } from "../../../src/files/bytes.ts";
 import { PlantStoreError } from "../../../src/domain/errors.ts";
@@ -105,8 +104,8 @@ async function* inOne(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 /** Reads a file as an import does, but stores nothing. */
-function importNowhere(source: FileSource, table: Table): Promise<ImportSummary> {
-  const how = { table, parsePlant, lineBytesMax: LINE, pauses: openPauses(), isReplacing: false, isDryRun: false };
+function importNowhere(source: FileSource, table: Table, pauses = openPauses()): Promise<ImportSummary> {
+  const how = { table, parsePlant, lineBytesMax: LINE, pauses, isReplacing: false, isDryRun: false };
   return importFile(nowhere, source, how);
 }
 
@@ -150,17 +149,43 @@ function quoted(text: string): string {
   return `"${text.replaceAll('"', '""')}"`;
 }
 
-/** Reads a workbook with this in its only sheet. */
-async function drainSheet(inner: string): Promise<void> {
-  const bytes = makeZip({
+/** Reads a workbook with this below the first row of its only sheet. */
+function drainSheet(inner: string): Promise<void> {
+  return drain({
     "xl/workbook.xml": '<workbook><sheets><sheet name="x" r:id="r1"/></sheets></workbook>',
     "xl/_rels/workbook.xml.rels": '<Relationships><Relationship Id="r1" Target="worksheets/a.xml"/></Relationships>',
-    "xl/worksheets/a.xml": `<worksheet>${inner}</worksheet>`,
+    "xl/worksheets/a.xml": `<worksheet><row><c t="str"><v>Name</v></c><c t="str"><v>Tag</v></c></row>${inner}</worksheet>`,
   });
-  const source = await openFile({ bytes: inOne(bytes), whole: () => Promise.resolve(new Blob([bytes])), gunzip });
-  if (source.format !== "workbook") throw new Error("no workbook");
-  const { rows } = await openSheetCells(source.sheets, {}, LINE, createFindings());
-  for await (const _ of rows);
+}
+
+/** Reads a spreadsheet of OpenDocument with this below the first row of its only sheet. */
+function drainOds(inner: string): Promise<void> {
+  const cells = ["Name", "Tag"].map((name) => `<table:table-cell><text:p>${name}</text:p></table:table-cell>`);
+  const rows = `<table:table-row>${cells.join("")}</table:table-row>${inner}`;
+  return drain({
+    mimetype: "application/vnd.oasis.opendocument.spreadsheet",
+    "content.xml": `<office:document-content><table:table table:name="x">${rows}</table:table></office:document-content>`,
+  });
+}
+
+async function drain(files: Readonly<Record<string, string>>): Promise<void> {
+  const bytes = makeZip(files);
+  const pauses = openPauses();
+  const whole = () => Promise.resolve(new Blob([bytes]));
+  await importNowhere(await openFile({ bytes: inOne(bytes), whole, gunzip, pause: () => pauses() }), GUESSING, pauses);
+}
+
+const FAR_ROW = '<row><c r="XFD"><v>1</v></c></row>';
+
+/** A text in a format of its own for each comma. */
+function inRuns(text: string): string {
+  return `<row><c t="inlineStr"><is>${text.replaceAll(",", "<r><t>a</t></r>")}</is></c></row>`;
+}
+
+/** A cell with a note for each comma. */
+function withNotes(text: string): string {
+  const notes = text.replaceAll(",", "<office:annotation/>a");
+  return `<table:table-row><table:table-cell>${notes}<text:p>a</text:p></table:table-cell></table:table-row>`;
 }
 
 /** Ids whose halves differ in the same bits, which were made to meet in a table. */
@@ -279,9 +304,12 @@ const TABLE: ReadonlyArray<readonly [what: string, bytes: number, meant: string 
   ["lines of NDJSON that drip", HEAD, "lines of a letter", (text) => refuseAll("ndjson", drip(text, FEW))],
   ["gzip of CSV", BODY, "lines of a letter", (text) => refuseAll("csv", gunzip(inOne(gzipSync(`id,name,tag\n${text}`))))],
   ["a sheet of an .xlsx", BODY, "spaces", drainSheet],
-  ["a row of an .xlsx", BODY, "spaces", (text) => drainSheet(`<row r="1">${text}</row>`)],
-  ["cells of an .xlsx", BODY / 4, "commas", (text) => drainSheet(`<row r="1">${text.replaceAll(",", "<c/>")}</row>`)],
-  ["a text of an .xlsx", BODY, "two marks", (text) => drainSheet(`<row r="1"><c t="inlineStr"><is><t>${text}</t></is></c></row>`)],
+  ["a row of an .xlsx", BODY, "spaces", (text) => drainSheet(`<row>${text}</row>`)],
+  ["cells of an .xlsx", BODY / 4, "commas", (text) => drainSheet(`<row>${text.replaceAll(",", "<c/>")}</row>`)],
+  ["a text of an .xlsx", BODY, "two marks", (text) => drainSheet(`<row><c t="inlineStr"><is><t>${text}</t></is></c></row>`)],
+  ["rows of an .xlsx as wide as a sheet", 500, "commas", (text) => drainSheet(text.replaceAll(",", FAR_ROW))],
+  ["a rich text of an .xlsx", BODY, "commas", (text) => drainSheet(inRuns(text))],
+  ["notes on a cell of an .ods", 40_000, "commas", (text) => drainOds(withNotes(text))],
   ["a row of an export", BODY, "quotes", (text) => csvWriter({ guardFormulas: true })(plantOf(text))],
   ["columns of PostgreSQL", BODY, "ligatures of eighteen", (text) => searchableColumnsOf([plantOf(text)])],
   ["a column of PostgreSQL and back", BODY, "U+0000", (text) => fromColumn(toColumn(text))],

@@ -5,6 +5,16 @@ const CODES = ["*|Rosa canina|A", "*|Salix alba|B"];
 /** Which columns make the id, the name and the tag. */
 export const NAMED: readonly OwnedTable[] = [
   {
+    what: "genus, species, rank and epithet",
+    file: "Genus,Species,Rank,Epithet,Author\nAcer,palmatum,var.,dissectum,(Thunb.) Miq.\nQuercus,robur,,,L.\n",
+    plants: ["*|Acer palmatum var. dissectum (Thunb.) Miq.|", "*|Quercus robur L.|"],
+  },
+  {
+    what: "genre, espèce, rang et épithète",
+    file: "Genre;Espèce;Rang;Épithète;Auteur\nAcer;palmatum;var.;dissectum;Miq.\nSalix;alba;subsp.;vitellina;L.\n",
+    plants: ["*|Acer palmatum var. dissectum Miq.|", "*|Salix alba subsp. vitellina L.|"],
+  },
+  {
     what: "codes of a garden",
     file: "Accession,Name,Bed\n1987.0001,Rosa canina,A\n2019-0456,Salix alba,B\n",
     plants: CODES,
@@ -122,6 +132,12 @@ export const NAMED: readonly OwnedTable[] = [
     what: "plants whose cells are words of headings",
     file: "Group,A\nArt,B\nTyp,C\nFamily,D\n",
     plants: ["*|Group|A", "*|Art|B", "*|Typ|C", "*|Family|D"],
+    doubts: ["first row is a plant", "column 1"],
+  },
+  {
+    what: "plants whose cells are words for names",
+    file: "Art,A\nSorte,B\nPlant,C\nGenus,D\n",
+    plants: ["*|Art|A", "*|Sorte|B", "*|Plant|C", "*|Genus|D"],
     doubts: ["first row is a plant", "column 1"],
   },
   {

@@ -6,7 +6,7 @@ type Cells = readonly (string | number)[];
 type Sheet = Readonly<{ name: string; rows: readonly Cells[]; isHidden?: boolean; merged?: string }>;
 
 /** An .xlsx file of these sheets, whose texts are in the cells. An empty text is no cell. */
-function workbookOf(...sheets: readonly Sheet[]): Buffer {
+export function workbookOf(...sheets: readonly Sheet[]): Buffer {
   const cellOf = (cell: string | number, place: string) =>
     cell === ""
       ? ""

@@ -1,7 +1,7 @@
 import { gunzip } from "../../../src/files/gunzip.ts";
 import { openFile } from "../../../src/files/open-file.ts";
 import { readFile } from "../../../src/files/read-file.ts";
-import type { Asked } from "../../../src/files/reading.ts";
+import type { Asked } from "../../../src/files/reading/reading.ts";
 import { createFindings, fileLimits } from "../../../src/files/row.ts";
 import type { Findings, Row } from "../../../src/files/row.ts";
 

@@ -1,5 +1,5 @@
 import type { Client } from "../../../src/client/client.ts";
-import type { Asked } from "../../../src/files/reading.ts";
+import type { Asked } from "../../../src/files/reading/reading.ts";
 import { checkFile } from "../../../web/import/check-file.ts";
 import type { CheckedFile } from "../../../web/import/check-file.ts";
 import { previewImport } from "../../../web/import/preview.ts";

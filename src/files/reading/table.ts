@@ -1,19 +1,19 @@
-import { PlantStoreError } from "../domain/errors.ts";
-import { parseInt64 } from "../domain/json.ts";
-import { invalidBody } from "../domain/validation.ts";
-import { countFilled, isEmpty, isGrouped, isId, isShortened } from "./cells.ts";
-import type { Cell, CellFault, CellRow, CellSource, RefusedLine } from "./cells.ts";
+import { PlantStoreError } from "../../domain/errors.ts";
+import { parseInt64 } from "../../domain/json.ts";
+import { invalidBody } from "../../domain/validation.ts";
+import { countFilled, isEmpty, isGrouped, isId, isShortened } from "../cells.ts";
+import type { Cell, CellFault, CellRow, CellSource, RefusedLine } from "../cells.ts";
 import { toColumnName } from "./columns.ts";
 import type { Layout } from "./columns.ts";
-import { toContentId } from "./content-id.ts";
-import { findDoubt } from "./doubtful-text.ts";
-import type { Doubt } from "./doubtful-text.ts";
-import { isLatin } from "./latin-name.ts";
-import { isNull } from "./null-mark.ts";
-import { joinName } from "./plant-name.ts";
+import { toContentId } from "../content-id.ts";
+import { createRoleFinder } from "./headings.ts";
+import { isNull } from "../null-mark.ts";
+import { joinName, lacksGenus } from "./plant-name.ts";
+import type { PartOfName } from "./plant-name.ts";
 import type { Ids } from "./reading.ts";
-import { addDoubt, expected, UNUSED_MAX } from "./row.ts";
-import type { Findings, ReadOptions, Row } from "./row.ts";
+import { noteDoubts, noteText } from "./row-doubts.ts";
+import { expected, UNUSED_MAX } from "../row.ts";
+import type { Findings, ReadOptions, Row } from "../row.ts";
 
 /** What is known of a table when its columns are. */
 export type Table = Pick<CellSource, "decode" | "delimiter"> &
@@ -50,11 +50,13 @@ const GROUPED_ID = "The id has separators of thousands, or decimals: format the 
 const CODE_ID =
   "The id is a code such as 0012, 1E3 or 2004.0, and no whole number: choose another column for the ids, or none, so that they are made. The code can be part of the name.";
 
+const NO_GENUS = "The row has an epithet without a genus, or a sign for what is above it: write the genus into each row.";
+
 const NO_NAME = "The row has no name: add it, or allow plants without a name.";
 
 /** Makes plants of rows, one after the other. */
 export function createRowReader(table: Table, findings: Findings): (row: CellRow | RefusedLine) => Row {
-  const reader: Reader = { ...table, noteUnused: createUnused(table.layout, findings), findings };
+  const reader: Reader = { ...table, noteUnused: createUnused(table.layout, findings), roleOf: createRoleFinder(), findings };
   const foreign: Reader = { ...reader, style: "foreign" };
   let count = 0n;
   return (row) => {
@@ -70,7 +72,7 @@ export function createRowReader(table: Table, findings: Findings): (row: CellRow
   };
 }
 
-type Reader = Table & Readonly<{ noteUnused: (at: number) => void; findings: Findings }>;
+type Reader = Table & Readonly<{ noteUnused: (at: number) => void; roleOf: ReturnType<typeof createRoleFinder>; findings: Findings }>;
 
 /** Throws why the row is none. `before`: how many rows are before it. */
 function toPlant(row: CellRow, before: bigint, reader: Reader): Row {
@@ -95,15 +97,20 @@ function toPlant(row: CellRow, before: bigint, reader: Reader): Row {
   };
   const parsed = parsePlant(plant);
   if (style === "foreign") noteDoubts(row, [name, tag], { nameAt, tagAt, reader });
+  if (style === "export") noteText([name, tag], line, reader.findings);
   return { line, plant: parsed, isIdMade: reader.ids.kind === "content" && isEmpty(given) };
 }
 
 function toName(row: CellRow, places: readonly number[], reader: Reader): string | undefined {
   const { layout, style, emptyNames } = reader;
-  const texts = places.map((at) => textOf(row, at, reader));
-  const name = texts.length === 1 ? texts[0] : joinName(texts.map((text = "", at) => ({ role: layout.parts?.[at], text })));
+  // A merged cell is one for people.
+  const isRepeated = (at: number) => row.repeated?.has(at) && places.includes(at - 1);
+  const texts = places.map((at) => (isRepeated(at) ? undefined : textOf(row, at, reader)));
+  const parts = texts.map((text = "", at): PartOfName => ({ role: layout.parts?.[at], text }));
+  const name = texts.length === 1 ? texts[0] : joinName(parts);
   if (style === "plain") return name ?? (layout.name.some((at) => at < row.cells.length) ? "" : undefined);
   if (!emptyNames && (name === undefined || (name === "" && style === "foreign"))) throw invalidBody(NO_NAME);
+  if (texts.length > 1 && name !== "" && lacksGenus(parts)) throw invalidBody(NO_GENUS);
   return name ?? "";
 }
 
@@ -128,57 +135,6 @@ function toId(cell: string, style: Table["style"]): bigint | string {
   if (style !== "plain" && id !== undefined && !isId(cell.trim())) throw invalidBody(CODE_ID);
   return id ?? cell;
 }
-
-type Told = Readonly<{ nameAt: readonly number[]; tagAt: number; reader: Reader }>;
-
-function noteDoubts(row: CellRow, texts: ReadonlyArray<string | undefined>, { nameAt, tagAt, reader }: Told): void {
-  const { line, cells, faults } = row;
-  const { findings } = reader;
-  const [name = ""] = texts;
-  if (isNote(name, cells, reader)) addDoubt(findings, NOTE, line);
-  if (isBesideComma(row, nameAt.at(-1) ?? -1, reader)) addDoubt(findings, COMMA, line);
-  const columns = reader.layout.names.length;
-  if (cells.some((cell) => cell !== undefined && cell.length > columns && holdsRow(cell, reader))) addDoubt(findings, ROW_INSIDE, line);
-  const doubt = texts.map((text = "") => findDoubt(text)).find((found) => found !== undefined);
-  if (doubt !== undefined) addDoubt(findings, DOUBTS[doubt], line);
-  if (faults && [...nameAt, tagAt].some((at) => faults.get(at) === "doubtful")) addDoubt(findings, ANOTHER_FORM, line);
-}
-
-/** What spreadsheets and people write below a list. */
-const TOTAL =
-  /^(?:(?:grand |sub-?|sous-)?total|totale|totaal|totalt|sum|summe|summa|suma|somme|gesamt(?:summe)?|insgesamt|razem|celkem|yhteensä|итого|всего|разом|合計|合计|总计|總計|합계)(?:\P{L}|$)/iu;
-
-/** Whether the row may be a note, a total, or a title of some rows rather than a plant. */
-function isNote(name: string, cells: readonly Cell[], { areLatin = false, layout }: Reader): boolean {
-  if (!/\p{L}/u.test(name) || TOTAL.test(name)) return true;
-  return areLatin && layout.names.length > 1 && cells.filter((cell) => !isEmpty(cell)).length === 1 && !isLatin(name);
-}
-
-/** Whether a cell of several lines has one with all the separators of a row: then quotes that quote nothing may have joined rows. */
-function holdsRow(cell: string, { delimiter, layout, findings }: Reader): boolean {
-  const columns = layout.names.length;
-  if (findings.sheet !== undefined || delimiter === "" || columns < 2 || !/[\r\n]/.test(cell)) return false;
-  return (columns > 2 || delimiter === "\t") && cell.split(/[\r\n]+/).some((part, at) => at > 0 && part.split(delimiter).length >= columns);
-}
-
-/** Whether the cell behind the name may be a part of it, as in `Rosa, dog`, where the row has as many cells as others. */
-function isBesideComma({ cells }: CellRow, nameAt: number, { isSpaced = false, delimiter, findings }: Reader): boolean {
-  return !isSpaced && delimiter === "," && findings.sheet === undefined && /^ \S/.test(cells[nameAt + 1] ?? "");
-}
-
-const COMMA = "The cell behind the name begins with a space: if it belongs to the name, put both in quotes.";
-const NOTE = "The row may be a total, a note or a title, and no plant.";
-const ROW_INSIDE = "A cell of several lines holds what looks like a row: if quotes belong to the text of this file, choose quotes: none.";
-
-const DOUBTS: Readonly<Record<Doubt, string>> = {
-  mojibake: "The text looks as if its letters were read in another encoding, as in `FougÃ¨re`.",
-  "replacement character": "The text has a sign that stands for a letter that was lost.",
-  HTML: "The text has signs of HTML, as in `&eacute;` or `<i>`.",
-  "control character": "The text has a control character, which is not shown.",
-  "invisible character": "The text has a character that is not shown, such as a space without width.",
-};
-
-const ANOTHER_FORM = "A number has a format that cannot be shown exactly: it is written in plain digits.";
 
 /**
  * A row may have fewer cells than there are columns, or more if the additional ones are empty, as spreadsheets write

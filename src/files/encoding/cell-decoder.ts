@@ -1,5 +1,5 @@
-import { PlantStoreError } from "../domain/errors.ts";
-import { decodeUtf8 } from "../domain/json.ts";
+import { PlantStoreError } from "../../domain/errors.ts";
+import { decodeUtf8 } from "../../domain/json.ts";
 import { toBytes } from "./encodings.ts";
 
 /**

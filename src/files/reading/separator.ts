@@ -1,7 +1,7 @@
-import { countFilled, isId } from "./cells.ts";
-import type { Cell } from "./cells.ts";
-import { CsvParser } from "./csv-parser.ts";
-import type { ParsedRow } from "./csv-parser.ts";
+import { countFilled, isId } from "../cells.ts";
+import type { Cell } from "../cells.ts";
+import { CsvParser } from "../csv-parser.ts";
+import type { ParsedRow } from "../csv-parser.ts";
 import { createRoleFinder } from "./headings.ts";
 import { HEADING_ROWS, SAMPLE_ROWS, SEPARATORS } from "./reading.ts";
 import type { Asked, Quotes, Separator } from "./reading.ts";
@@ -23,11 +23,12 @@ export function guessSplitting(sample: string, asked: Pick<Asked, "separator" | 
   const tries = separators.map((separator) => trySeparator(sample, separator, asked.quotes));
   // The first of those that agree best; only rows that agree show columns at all.
   const best = tries.reduce((first, second) => (second.score > first.score ? second : first));
-  const isCertain = best.separator !== "" || tries.every(({ separator, widest }) => separator === "" || widest === 1);
-  return { ...best, isCertain };
+  const isOneCell = tries.every(({ separator, widest }) => separator === "" || widest === 1);
+  return { ...best, isCertain: best.separator !== "" || (isOneCell && !tries.some(({ isQuoted }) => isQuoted)) };
 }
 
-type Try = Readonly<{ separator: Separator; quotes: Quotes; score: number; widest: number }>;
+/** `isQuoted`: the separator is in every row, but within quotes, as if each row was quoted once more. */
+type Try = Readonly<{ separator: Separator; quotes: Quotes; score: number; widest: number; isQuoted: boolean }>;
 
 /** What counts for one cell a line: more than columns in which few rows agree. */
 const SCORE_OF_LINES = 0.7;
@@ -39,7 +40,9 @@ function trySeparator(sample: string, separator: Separator, asked: Quotes | unde
   const widths = rows.flatMap((row) => ("cells" in row && countFilled(row.cells) > 0 ? [row.cells.length] : []));
   const widest = widths.reduce((most, width) => Math.max(most, width), 0);
   const score = separator === "" ? SCORE_OF_LINES : scoreOf(rows, widths);
-  return { separator, quotes: isPlain ? "none" : "double", widest, score };
+  const inside = rows.map((row) => ("cells" in row && separator !== "" ? (row.cells[0] ?? "").split(separator).length : 0));
+  const isQuoted = widest === 1 && inside.length > 1 && inside.every((count) => count > 1 && count === inside[0]);
+  return { separator, quotes: isPlain ? "none" : "double", widest, score, isQuoted };
 }
 
 /** The share of the rows that have as many cells as most have; more where columns have names that we know, or ids. */
@@ -53,7 +56,9 @@ function scoreOf(rows: readonly ParsedRow[], widths: readonly number[]): number 
   const countKnown = (row: readonly Cell[]) => row.slice(0, HEADING_CELLS).filter((cell = "") => find(cell) !== undefined).length;
   const known = Math.max(...cells.slice(0, HEADING_ROWS).map(countKnown));
   const isNumbered = cells.length === widths.length && cells.every(([first]) => isId(first?.trim()));
-  return agreeing / widths.length + (known > 1 || isNumbered ? 1 : known / 2);
+  const share = agreeing / widths.length;
+  // One known word may be in a name, as in `Plant, spider`.
+  return known > 1 || isNumbered ? share + 1 : share * (1 + known / 2);
 }
 
 /** How many cells of a row show whether it is a heading. */

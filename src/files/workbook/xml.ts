@@ -1,12 +1,14 @@
-import { TableError } from "./table-error.ts";
-import { piecesOf } from "./zip.ts";
+import { TableError } from "../table-error.ts";
+import { piecesOf } from "../zip.ts";
 
 /*
  * As much of XML as the parts of a workbook need: elements of one name, which are not nested, their attributes and texts.
  */
 
-/** The longest element, in characters. */
-export const ELEMENT_LENGTH_MAX = 4_000_000;
+/** The longest element, in characters: more than a row of as many cells as a spreadsheet can have. */
+export const ELEMENT_LENGTH_MAX = 1_000_000;
+/** What may stand before the first element or behind the last one, such as styles. */
+const REST_LENGTH_MAX = 4_000_000;
 
 export const TOO_LONG = "The sheet has a row that is too long: save it as CSV.";
 
@@ -59,6 +61,23 @@ function findEnd(xml: string, fullName: string, from: number): Readonly<{ at: nu
 const END_OF_TAG = /\s*>/y;
 const NOT_WHOLE = "The XML in the file is incomplete: save it again.";
 
+/** The rest of XML without the elements of names like this, and all that is in them. They may be nested. Throws a TableError. */
+export function withoutElements(xml: string, names: string): string {
+  const tags = pattern(`<(/?)(?:${names})(?:\\s[^<>]*?)?(/?)>`, "g");
+  if (xml.search(tags) === -1) return xml;
+  const kept: string[] = [];
+  let depth = 0;
+  let from = 0;
+  for (const { index, 0: tag, 1: isEnd, 2: isClosed } of xml.matchAll(tags)) {
+    if (depth === 0) kept.push(xml.slice(from, index));
+    if (!isClosed) depth += isEnd ? -1 : 1;
+    if (depth < 0) throw new TableError(NOT_WHOLE);
+    if (depth === 0) from = index + tag.length;
+  }
+  if (depth > 0) throw new TableError(NOT_WHOLE);
+  return kept.join("") + xml.slice(from);
+}
+
 export function tagsIn(xml: string, name: string): string[] {
   return Array.from(xml.matchAll(new RegExp(`<(?:\\w+:)?${name}\\s([^<>]*?)/?>`, "g")), ([, tag = ""]) => tag);
 }
@@ -69,9 +88,10 @@ export function attribute(tag: string, name: string): string | undefined {
 }
 
 /** `before`: what stands before it, behind the last one. */
-type PlacedElement = Element & Readonly<{ before: string }>;
+export type PlacedElement = Element & Readonly<{ before: string }>;
 
 function placed(xml: string, elements: readonly Element[]): PlacedElement[] {
+  if (elements.some(({ inner }) => inner.length > ELEMENT_LENGTH_MAX)) throw new TableError(TOO_LONG);
   return elements.map((element, at) => ({ ...element, before: xml.slice(elements[at - 1]?.to ?? 0, element.from) }));
 }
 
@@ -83,8 +103,11 @@ export async function* elementsOf(
 ): AsyncGenerator<PlacedElement[], void, void> {
   let end: string | undefined;
   let rest = "";
+  let next = 0;
   for await (const piece of piecesOf(bytes)) {
-    rest = toPlain(rest + piece);
+    rest += piece;
+    if (rest.length < next) continue;
+    rest = toPlain(rest);
     end ??= new RegExp(`</(?:\\w+:)?${name}\\s*>`).exec(rest)?.[0];
     const last = end === undefined || OPEN.test(rest) ? -1 : rest.lastIndexOf(end);
     if (end !== undefined && last !== -1) {
@@ -92,12 +115,17 @@ export async function* elementsOf(
       yield placed(whole, elementsIn(whole, name));
       rest = rest.slice(last + end.length);
     }
-    if (rest.length > ELEMENT_LENGTH_MAX) throw new TableError(TOO_LONG);
+    if (rest.length > REST_LENGTH_MAX) throw new TableError(TOO_LONG);
+    // A long element is not looked at again with each piece of it.
+    next = Math.min(rest.length * LONGER, REST_LENGTH_MAX);
   }
+  rest = toPlain(rest);
   const isWhole = new RegExp(`</(?:\\w+:)?${root}\\s*>|<(?:\\w+:)?${root}(?:\\s[^<>]*)?/>`).test(rest);
   if (!isWhole || OPEN.test(rest)) throw new TableError(NOT_WHOLE);
   yield placed(rest, elementsIn(rest, name));
 }
+
+const LONGER = 1.5;
 
 /** The tags of this name behind the end of an element, as they come. */
 export async function* tagsBehind(
@@ -116,9 +144,12 @@ export async function* tagsBehind(
     const whole = isBehind ? rest.lastIndexOf(">") + 1 : Math.max(0, rest.length - TAG_LENGTH_MAX);
     if (isBehind && whole > 0) yield tagsIn(rest.slice(0, whole), name);
     rest = rest.slice(whole);
-    if (rest.length > ELEMENT_LENGTH_MAX) throw new TableError(TOO_LONG);
+    if (rest.length > TEXT_LENGTH_MAX) throw new TableError(TOO_LONG);
   }
 }
+
+/** What may stand between two tags of a sheet: a formula has 8,192 characters at most. */
+const TEXT_LENGTH_MAX = 200_000;
 
 /** The end of an element may be cut in two. */
 const TAG_LENGTH_MAX = 100;

@@ -1,5 +1,5 @@
-import { checkGrowth } from "./packed-file.ts";
-import type { CellRow } from "./cells.ts";
+import { checkGrowth } from "../packed-file.ts";
+import type { CellRow } from "../cells.ts";
 
 /** The rows of a sheet that have cells, some at a time. */
 export type SheetRows = AsyncGenerator<readonly CellRow[], void, void>;
@@ -31,6 +31,31 @@ export function createGrowth(size: number): (sheet: number) => Grow {
     };
   };
 }
+
+/**
+ * Many small rows cost as much as a long text.
+ *
+ * @limit files: bytes that a row of a workbook grows to, besides its cells
+ */
+export const ROW_LENGTH = 100;
+
+/** Few rows are made at once: between them, others have their turn. */
+export function* inBatches<T>(items: Iterable<T>, toRow: (item: T) => CellRow): Generator<readonly CellRow[], void, void> {
+  let rows: CellRow[] = [];
+  let cells = 0;
+  for (const item of items) {
+    const row = toRow(item);
+    rows.push(row);
+    cells += row.cells.length + 1;
+    if (cells < CELLS_AT_ONCE) continue;
+    yield rows;
+    rows = [];
+    cells = 0;
+  }
+  if (rows.length > 0) yield rows;
+}
+
+const CELLS_AT_ONCE = 2_000;
 
 export async function* counted(pieces: AsyncGenerator<Uint8Array, void, void>, grow: Grow): typeof pieces {
   for await (const piece of pieces) {

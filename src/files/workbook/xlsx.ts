@@ -1,16 +1,17 @@
-import type { Cell, CellFault, CellRow } from "./cells.ts";
+import type { Cell, CellFault, CellRow } from "../cells.ts";
 import { MergedAreas } from "./merged-areas.ts";
 import type { MergedArea } from "./merged-areas.ts";
 import { readNumberFormats } from "./number-formats.ts";
 import type { SheetRows } from "./workbook.ts";
-import { TableError } from "./table-error.ts";
-import { counted, createGrowth } from "./workbook.ts";
+import { TableError } from "../table-error.ts";
+import { counted, createGrowth, inBatches, ROW_LENGTH } from "./workbook.ts";
 import type { Grow, Workbook } from "./workbook.ts";
 import { toText, toValue } from "./xlsx-cell.ts";
 import type { Book } from "./xlsx-cell.ts";
 import { attribute, ELEMENT_LENGTH_MAX, elementsOf, elementsIn, tagsBehind, tagsIn, TOO_LONG } from "./xml.ts";
-import { textOf, unpack } from "./zip.ts";
-import type { Zip } from "./zip.ts";
+import type { Element } from "./xml.ts";
+import { textOf, unpack } from "../zip.ts";
+import type { Zip } from "../zip.ts";
 
 /** Excel on the web numbers it, at times. */
 const WORKBOOK = /^xl\/(workbook\d*\.xml)$/;
@@ -123,16 +124,19 @@ type RowOptions = Readonly<{ book: Book; areas: readonly MergedArea[]; grow: Gro
 async function* toRows(sheet: AsyncGenerator<Uint8Array, void, void>, { book, areas, grow }: RowOptions): SheetRows {
   const merged = new MergedAreas(areas);
   let next = 1;
-  for await (const some of elementsOf(sheet, "row", "worksheet")) {
-    yield some.map(({ tag, inner }) => {
-      const line = Number(attribute(tag, "r") ?? next);
-      if (!(line >= next && line <= ROWS_MAX)) throw new TableError("The rows of the sheet are out of order: save it again.");
-      grow(line - next);
-      next = line + 1;
-      return merged.filled(toCellRow(line, inner, { ...book, grow }), grow);
-    });
+  function toRow({ tag, inner }: Element): CellRow {
+    const line = Number(attribute(tag, "r") ?? next);
+    if (!(line >= next && line <= ROWS_MAX)) throw new TableError("The rows of the sheet are out of order: save it again.");
+    grow(line - next);
+    next = line + 1;
+    const row = merged.filled(toCellRow(line, inner, { ...book, grow }), grow);
+    return HIDDEN.test(tag) ? { ...row, isHidden: true } : row;
   }
+  for await (const some of elementsOf(sheet, "row", "worksheet")) yield* inBatches(some, toRow);
 }
+
+/** By hand, by a filter, in a group that is closed, or without a height. */
+const HIDDEN = /\s(?:hidden\s*=\s*["'](?:1|true)|ht\s*=\s*["']0(?:\.0*)?)["']/;
 
 /** What Excel can hold. */
 const ROWS_MAX = 1_048_576;
@@ -155,11 +159,12 @@ function toCellRow(line: number, row: string, book: Book & Readonly<{ grow: Grow
     if (value.text === "" && !fault) continue;
     length += value.text.length;
     if (length > ELEMENT_LENGTH_MAX) throw new TableError(TOO_LONG);
+    book.grow(Math.max(0, at + 1 - cells.length) + value.text.length);
     while (cells.length < at) cells.push(undefined);
     // A line break in a cell would move the numbers of all lines behind it, where a sheet becomes CSV.
     cells[at] = value.text.replaceAll(/\r\n|\r|\n/g, " ").toWellFormed();
   }
-  book.grow(length + cells.length);
+  if (cells.length > 0) book.grow(ROW_LENGTH);
   return { line, cells, faults: faults.size > 0 ? faults : undefined };
 }
 

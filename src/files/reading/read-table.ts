@@ -1,27 +1,27 @@
-import { countFilled, isEmpty, isId } from "./cells.ts";
-import type { CellRow, CellSource, RefusedLine } from "./cells.ts";
+import { countFilled, isEmpty, isId } from "../cells.ts";
+import type { CellRow, CellSource, RefusedLine } from "../cells.ts";
 import {
   FIELDS,
   invalidHeader,
   JOINED,
   JOINED_PLANTS,
-  MISSING,
   nameByPosition,
   openColumnKeys,
   placeColumns,
   placeInOrder,
+  shorten,
 } from "./columns.ts";
 import type { Layout } from "./columns.ts";
-import { toBytes } from "./encodings.ts";
+import { toBytes } from "../encoding/encodings.ts";
 import { guessColumns } from "./guess-columns.ts";
 import type { GuessedColumns } from "./guess-columns.ts";
-import { endOfHeading, guessHeading } from "./guess-heading.ts";
+import { endOfHeading, findLateHeading, guessHeading } from "./guess-heading.ts";
 import { createRoleFinder } from "./headings.ts";
 import { isLatin } from "./latin-name.ts";
 import { HEADING_ROWS, SEPARATORS } from "./reading.ts";
 import type { Asked, Reading } from "./reading.ts";
-import { addDoubt } from "./row.ts";
-import type { Findings, Plain, ReadOptions, Rows } from "./row.ts";
+import { addDoubt } from "../row.ts";
+import type { Findings, Plain, ReadOptions, Rows } from "../row.ts";
 import { CELL_CHARACTERS, readSample } from "./table-sample.ts";
 import type { SourceRow } from "./table-sample.ts";
 import { createRowReader } from "./table.ts";
@@ -102,7 +102,9 @@ export async function* readAsked(source: CellSource, asked: Asked, { parsePlant 
   const isSame = (row: CellRow) => heading !== undefined && isRepeated(row, heading);
   for await (const some of all) {
     const rows = some.filter((row) => {
-      const isRow = row.line > endLine && ("refusal" in row || !(row.cells.every(isEmpty) || isSame(row) || isTitle(row, layout)));
+      const isOver = row.line > endLine && "cells" in row && isTitle(row, layout);
+      if (isOver) noteTitle(row, { areLatin, decode, findings });
+      const isRow = row.line > endLine && ("refusal" in row || !(row.cells.every(isEmpty) || isSame(row) || isOver));
       if (!isRow && row.line !== heading?.line) findings.skipped += 1;
       return isRow;
     });
@@ -116,8 +118,17 @@ function isRepeated({ cells }: CellRow, heading: CellRow): boolean {
 }
 
 /** Whether it is one cell over all columns, as a title over some rows is. */
-function isTitle({ cells, repeated }: CellRow, { names }: Layout): boolean {
+function isTitle({ cells, repeated }: CellRow, { names }: Pick<Layout, "names">): boolean {
   return repeated !== undefined && names.length > 1 && repeated.size === names.length - 1 && cells.length === names.length;
+}
+
+type Titles = Readonly<{ areLatin: boolean; decode: CellSource["decode"]; findings: Findings }>;
+
+/** A title is no plant. It is named if it may be one: if it is Latin, or other names are not. */
+function noteTitle({ line, cells }: CellRow, { areLatin, decode, findings }: Titles): void {
+  const text = toText(cells[0] ?? "", decode);
+  if (!areLatin || isLatin(text))
+    addDoubt(findings, `The row is one cell over all columns, and is taken for a title: ${shorten(text)}`, line);
 }
 
 /** `endLine`: that of the last row of the heading. */
@@ -132,9 +143,10 @@ function planReading(sample: readonly SourceRow[], source: CellSource, asked: As
   const end = heading && !source.isExport ? endOfHeading(texts, at) : at;
   for (const [row, { line }] of filled.slice(0, Math.max(at, 0)).entries()) if (texts[row]!.some(isLatin)) addDoubt(findings, ABOVE, line);
   if (end > at) addDoubt(findings, "More than one row names the columns.", filled[end]!.line);
-  const isBody = (_: unknown, row: number) => row > end && !(heading && isRepeated(filled[row]!, heading));
-  const body = texts.filter(isBody);
-  const names = source.names ?? (heading ? mergeNames(texts.slice(at, end + 1), body) : unnamedColumns(filled, texts, findings));
+  const below = texts.filter((_, row) => row > end && !(heading && isRepeated(filled[row]!, heading)));
+  const names = source.names ?? (heading ? mergeNames(texts.slice(at, end + 1), below) : unnamedColumns(filled, texts, findings));
+  const titles = new Set(texts.filter((_, row) => isTitle(filled[row]!, { names })));
+  const body = below.filter((row) => !titles.has(row));
   const [id = "", name = "", tag = ""] = names;
   const guessed = guessColumns(names, body, source.isExport && heading ? { id, name: [name], tag, ...asked } : asked);
   const reading = toReading(guessed, heading?.line ?? 0, asked, findings);
@@ -143,13 +155,18 @@ function planReading(sample: readonly SourceRow[], source: CellSource, asked: As
   findings.reading = reading;
   if (source.isOneLine && (areJoined(names) || areJoinedPlants(texts))) throw invalidHeader(heading ? JOINED : JOINED_PLANTS);
   if (guessed.layout.name.length === 0) throw invalidHeader(NO_NAMES);
-  if (guessed.layout.id.length === 0 && asked.ids?.kind === "file") throw invalidHeader(heading ? MISSING.named.id : MISSING.unnamed.id);
+  if (guessed.layout.id.length === 0 && asked.ids?.kind === "file")
+    throw invalidHeader(guessed.doubts.find((doubt) => /no ids|is an id/.test(doubt)) ?? NO_IDS);
+  if (heading && texts[at]!.every((cell) => cell === "" || IN_QUOTES.test(cell))) addDoubt(findings, QUOTED, heading.line);
   for (const doubt of guessed.doubts) addDoubt(findings, doubt);
   const spaced = filled.filter(({ cells }) => cells.some((cell, place) => place > 0 && cell?.startsWith(" ")));
   return { guessed, heading, endLine: filled[end]?.line ?? 0, reading, isSpaced: spaced.length >= filled.length / 2 };
 }
 
 type TextRow = readonly string[];
+
+const IN_QUOTES = /^['‘’“”„`].*['‘’“”`]$/su;
+const QUOTED = "The names of the columns have quotes of another kind around them: replace those of all cells with double quotes.";
 
 const ABOVE = "The row is above the one that names the columns, and is no plant.";
 
@@ -181,6 +198,8 @@ function unnamedColumns(filled: readonly CellRow[], texts: readonly TextRow[], f
 
 const UNEVEN = "The rows have different numbers of cells: check those whose names have a comma or another separator in them.";
 
+const NO_IDS = "No column holds ids: choose one, or have ids made.";
+
 const NO_NAMES = "No column looks like one of names: choose the column, or the line that names the columns.";
 
 /** Whether a line without an end has several of what separates cells. */
@@ -199,10 +218,13 @@ function headingAt(filled: readonly CellRow[], texts: readonly TextRow[], { aske
   if (source.isExport) return 0;
   const { at, isCertain } = guessHeading(texts);
   if (!isCertain) addDoubt(findings, at === -1 ? UNNAMED : `Line ${filled[at]!.line} is taken for the names of the columns.`);
+  const late = at === -1 ? filled[findLateHeading(texts)] : undefined;
+  if (late) addDoubt(findings, LATE, late.line);
   return at;
 }
 
 const NO_HEADING = "No row begins on the line that is to name the columns: choose another line.";
+const LATE = "The row looks like the names of the columns, but is not among the first twenty: delete the rows above it.";
 const UNNAMED = "No line is taken for the names of the columns: the first row is a plant.";
 
 function toReading({ layout, hasIds }: GuessedColumns, heading: number, asked: Asked, { text, sheet }: Findings): Reading {

@@ -1,3 +1,5 @@
+import { isDitto } from "../null-mark.ts";
+
 /** What columns hold that make a name together, in the order in which they are written. */
 export const NAME_PARTS = [
   "genusHybrid",
@@ -45,7 +47,12 @@ const QUOTE_OPENS = new RegExp(String.raw`^${QUOTE}+(?=[\p{Lu}\d])`, "u");
 
 const GROUP = /(?:^|[\s(-])(?:Group|Gruppe|Groupe|Grupo|Gruppo|Groep|Gp|Grp|grex|gx)\.?\)?$/iu;
 /** Words that stand where a cultivar epithet could, and are none. A trade designation has no quotes (ICNCP). */
-const NO_EPITHET = /^(?:cv|cvs|sp|spp|hybrids?|hybride|seedlings?|Sämling|mix|mixed|unnamed|unknown)\.?$|[™®]|^[^\p{L}\p{N}]*$/iu;
+const NO_EPITHET =
+  /^(?:cv|cvs|sp|spp|hybrids?|hybride|seedlings?|Sämling|mix|mixed|unnamed|unknown|various|assorted|unbekannt|diverse|gemischt|inconnue?|desconocid[oa]|onbekend)\.?$|[™®]|^[^\p{L}\p{N}]*$/iu;
+
+/** How epithets of varieties end, and some words of gardeners that end so too. */
+const EPITHET =
+  /^(?!(?:purple|white|orange|blue|double|single|large|variable|yes)(?!\p{L}))[\p{Ll}-]{2,}(?:a|us|um|i|is|es|os|as|ys|[bfgp]er|cher|or|ar|on|x|ns|ps|[cglnrst]e)(?![\p{L}-])/u;
 
 /** A sign of a hybrid or a graft-chimaera in front of a name. A letter needs a space: `xanthina` is an epithet. */
 const SIGN = /^(?:([×✕⨯+])\s*|[xX]\s+|x(?=\p{Lu}))(?=\p{L})/u;
@@ -80,8 +87,7 @@ const WRITERS: Readonly<Partial<Record<NamePart, (text: string, texts: Texts) =>
   infraspecific2: (text, texts) => withRank(withoutSpecies(text, texts), texts.get("rank2")),
   subspecies: (text, texts) => withRank(withoutSpecies(text, texts), "subsp."),
   // Gardeners call a cultivar a variety. An epithet of a variety has a small letter (ICN 60F), that of a cultivar a capital one.
-  variety: (text, texts) =>
-    /^\p{Ll}/u.test(withoutSpecies(text, texts)) ? withRank(withoutSpecies(text, texts), "var.") : toCultivar(text),
+  variety: toVariety,
   form: (text, texts) => withRank(withoutSpecies(text, texts), "f."),
   group: (text, texts) => toGroup(text, texts.has("cultivar")),
   cultivar: toCultivar,
@@ -102,9 +108,7 @@ const AUTHORS = [
  * groups). Words stand in the order of `parts`. What an owner has written is not corrected. Empty if all cells are.
  */
 export function joinName(parts: readonly PartOfName[]): string {
-  const cells = parts.map(toCell).filter(({ text }) => !NOTHING.test(text));
-  // The first of each role counts.
-  const texts: Texts = new Map(cells.toReversed().map(({ role, text }) => [role, text]));
+  const { cells, texts } = readParts(parts);
   const words: Word[] = [];
   for (const { role, text } of cells) {
     const word = role === undefined ? text : (WRITERS[role]?.(text, texts) ?? "");
@@ -116,6 +120,12 @@ export function joinName(parts: readonly PartOfName[]): string {
     if (author !== undefined) addAuthor(words, { role, at, author });
   }
   return words.flatMap(({ text, authors }) => insertAuthors(text, authors)).join(" ");
+}
+
+/** Those that are not empty, and their texts: the first of each role counts. */
+function readParts(parts: readonly PartOfName[]): Readonly<{ cells: readonly PartOfName[]; texts: Texts }> {
+  const cells = parts.map(toCell).filter(({ text }) => !NOTHING.test(text));
+  return { cells, texts: new Map(cells.toReversed().map(({ role, text }) => [role, text])) };
 }
 
 type Author = Readonly<{ role: NamePart; at: number; author: string }>;
@@ -180,7 +190,7 @@ function withoutSpecies(text: string, texts: Texts): string {
 /** Without a rank, as zoologists write it, the epithet alone. */
 function withRank(text: string, rank = ""): string {
   const space = text.indexOf(" ");
-  if (text === "" || (space !== -1 && findRank(text.slice(0, space)))) return text;
+  if (text === "" || NO_EPITHET.test(text) || (space !== -1 && findRank(text.slice(0, space)))) return text;
   const written = findRank(rank) ?? rank;
   if (written === "cultivar") return toCultivar(text);
   if (written === "group") return toGroup(text, false);
@@ -199,6 +209,34 @@ function toCultivar(text: string): string {
   const isBotanical = first?.endsWith(".") && /^\S+\s+\p{Ll}/u.test(epithet);
   if (isWritten || isBotanical || NO_EPITHET.test(epithet) || GROUP.test(epithet)) return epithet;
   return `'${QUOTED.exec(epithet)?.[1] ?? epithet.replace(QUOTE_OPENS, "")}'`;
+}
+
+/** An epithet has a species, and ends as Latin does; otherwise gardeners say how a plant is, as in `dwarf`. */
+function toVariety(text: string, texts: Texts): string {
+  const epithet = withoutSpecies(text, texts);
+  if (!/^\p{Ll}/u.test(epithet)) return toCultivar(text);
+  const hasSpecies = !/^(?:spp?|indet)?\.?$/.test(texts.get("species") ?? texts.get(undefined) ?? "");
+  return findRank(epithet.split(" ", 1)[0]!) || (hasSpecies && EPITHET.test(epithet)) ? withRank(epithet, "var.") : epithet;
+}
+
+/** Whether a cell that is to be a variety is neither an epithet, a cultivar, nor a group: it stands in the name as it is. */
+export function isVague(parts: readonly PartOfName[]): boolean {
+  const { texts } = readParts(parts);
+  const variety = texts.get("variety");
+  if (variety === undefined || findRank(variety.split(" ", 1)[0]!)) return false;
+  return NO_EPITHET.test(variety) || (/^\p{Ll}/u.test(variety) && toVariety(variety, texts) === variety);
+}
+
+/**
+ * Whether it is no name because the genus is left out, as people do below a row that has it, or a sign says that it is that
+ * of the row above. A cell that has a capital letter may have the genus in it.
+ */
+export function lacksGenus(parts: readonly PartOfName[]): boolean {
+  const { cells, texts } = readParts(parts);
+  if (cells.some(({ role, text }) => role !== undefined && isDitto(text))) return true;
+  const genus = texts.get("genus") ?? "";
+  if (cells.length === 0 || !parts.some(({ role }) => role === "genus") || /[\p{L}?]/u.test(genus)) return false;
+  return !/^(?:[×x+]\s*)?\p{Lu}/u.test(texts.get("species") ?? "");
 }
 
 /** In brackets before a cultivar. */

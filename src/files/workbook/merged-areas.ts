@@ -1,4 +1,4 @@
-import type { Cell, CellFault, CellRow } from "./cells.ts";
+import type { Cell, CellFault, CellRow } from "../cells.ts";
 import type { Grow } from "./workbook.ts";
 
 /** Cells that are shown as one: rows are counted from 1, columns from 0. */
@@ -25,6 +25,8 @@ export class MergedAreas {
    * between rows.
    */
   filled(row: CellRow, grow: Grow): CellRow {
+    // Each row looks at all of them, also a blank one.
+    grow(this.#open.length);
     if (this.#open.length > 0) this.#open = this.#open.filter(({ bottom }) => bottom >= row.line);
     this.#start(row);
     if (this.#open.length === 0) return row;
@@ -48,7 +50,7 @@ function fillRow(row: CellRow, areas: readonly Open[], grow: Grow): CellRow {
   const repeated = new Set<number>();
   for (const { left, right, cell, fault } of areas) {
     const end = Math.min(right, left + WIDTH_MAX - 1);
-    grow((end - left + 1) * (1 + (cell?.length ?? 0)));
+    grow(Math.max(0, left - cells.length) + (end - left + 1) * (1 + (cell?.length ?? 0)));
     while (cells.length < left) cells.push(undefined);
     for (let at = left; at <= end; at += 1) {
       cells[at] = cell;
@@ -57,7 +59,7 @@ function fillRow(row: CellRow, areas: readonly Open[], grow: Grow): CellRow {
     }
   }
   return {
-    line: row.line,
+    ...row,
     cells,
     ...(faults.size > 0 ? { faults } : {}),
     ...(repeated.size > 0 ? { repeated } : {}),

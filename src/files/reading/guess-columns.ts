@@ -1,5 +1,5 @@
-import { isGrouped, isId, isShortened } from "./cells.ts";
-import { findColumn, openColumnKeys } from "./columns.ts";
+import { isGrouped, isId, isShortened } from "../cells.ts";
+import { findColumn, openColumnKeys, shorten } from "./columns.ts";
 import type { Layout } from "./columns.ts";
 import { createRoleFinder } from "./headings.ts";
 import type { Role } from "./headings.ts";
@@ -22,7 +22,7 @@ export type GuessedColumns = Readonly<{
 type Column = Readonly<{
   at: number;
   key: string;
-  isNamed: boolean;
+  name: string;
   role: Role | undefined;
   rank: number;
   cells: readonly string[];
@@ -36,7 +36,7 @@ type Column = Readonly<{
 export function guessColumns(names: readonly string[], body: ReadonlyArray<readonly string[]>, asked: Asked): GuessedColumns {
   const columns = toColumns(names, body);
   const doubts: string[] = [];
-  const name = asked.name ? asked.name.flatMap((wanted) => findColumn(names, wanted)) : guessName(columns, { names, asked, doubts });
+  const name = asked.name ? asked.name.flatMap((wanted) => findColumn(names, wanted)) : guessName(columns, { names, body, asked, doubts });
   const free = columns.filter(({ at }) => !name.includes(at));
   const named = body.filter((row) => name.length === 0 || name.some((at) => /\p{L}/u.test(row[at] ?? "")));
   const id = asked.id === undefined ? guessId(free, named, doubts) : findColumn(names, asked.id);
@@ -45,8 +45,9 @@ export function guessColumns(names: readonly string[], body: ReadonlyArray<reado
   // One column alone is the name as it stands.
   const columnAt = (place: number | undefined) => columns.find(({ at }) => at === place);
   const parts = name.map((at) => (name.length > 1 ? partOf(columnAt(at)?.role) : undefined));
-  const only = columnAt(name.length === 1 ? name[0] : undefined);
-  const areLatin = only !== undefined && shareOf(only, isLatin) >= LATIN_MIN;
+  // Those with a small letter may lack the genus.
+  const joined = named.map((row) => name.flatMap((at) => row[at] || []).join(" ")).filter((text) => !/^\P{L}*\p{Ll}/u.test(text));
+  const areLatin = joined.length > 0 && joined.filter(isLatin).length >= joined.length * LATIN_MIN;
   const hasIds = id.some((at) => (columnAt(at)?.share ?? 0) > 0);
   return { layout: { names, id, name, tag, parts }, doubts, hasIds, areLatin };
 }
@@ -56,13 +57,23 @@ const LATIN_MIN = 0.8;
 function toColumns(names: readonly string[], body: ReadonlyArray<readonly string[]>): Column[] {
   const keyOf = openColumnKeys(names);
   const find = createRoleFinder();
-  return names.flatMap((name, at) => {
+  const columns = names.flatMap((name, at) => {
     const cells = body.map((row) => row[at] ?? "").filter((cell) => cell !== "");
     const { role, rank = 0 } = find(name) ?? { role: undefined };
     // Of a hundred thousand columns, most may be empty.
     if (cells.length === 0 && body.length > 0 && role === undefined) return [];
-    return { at, key: keyOf(at), isNamed: name !== "", role, rank, cells, share: body.length === 0 ? 1 : cells.length / body.length };
+    return { at, key: keyOf(at), name, role, rank, cells, share: body.length === 0 ? 1 : cells.length / body.length };
   });
+  // Beside a species, an epithet is the infraspecific one.
+  const isDouble =
+    columns.some(({ role, name }) => role === "species" && !isEpithet(name)) && !columns.some(({ role }) => role === "infraspecific");
+  return isDouble
+    ? columns.map((column) => (isEpithet(column.name) && column.role === "species" ? { ...column, role: "infraspecific" } : column))
+    : columns;
+}
+
+function isEpithet(heading: string): boolean {
+  return /^[eé]p[iíì]t/iu.test(heading.trim());
 }
 
 function partOf(role: Role | undefined): NamePart | undefined {
@@ -77,12 +88,12 @@ function likeliest(columns: readonly Column[], ...roles: readonly Role[]): Colum
   );
 }
 
-type Looking = Readonly<{ names: readonly string[]; asked: Asked; doubts: string[] }>;
+type Looking = Readonly<{ names: readonly string[]; body: ReadonlyArray<readonly string[]>; asked: Asked; doubts: string[] }>;
 
 /** The column of the whole name; its parts, if it has none, or one that holds something else; or the column that looks like names. */
-function guessName(columns: readonly Column[], { names, asked, doubts }: Looking): number[] {
+function guessName(columns: readonly Column[], { names, body, asked, doubts }: Looking): number[] {
   const taken = new Set([asked.id, asked.tag].flatMap((wanted) => (wanted === undefined ? [] : findColumn(names, wanted))));
-  const open = columns.filter(({ at, share }) => !taken.has(at) && share > 0);
+  const open = columns.filter((column) => !taken.has(column.at) && (column.share > 0 || asked.emptyNames) && !isOfAnswers(column));
   const [genus] = likeliest(open, "genus");
   const parts = NAME_PARTS.flatMap((part) => likeliest(open, part).slice(0, 1));
   const isComposed = genus !== undefined && parts.some(({ role }) => EPITHETS.includes(role));
@@ -90,10 +101,13 @@ function guessName(columns: readonly Column[], { names, asked, doubts }: Looking
   // Beside a column of scientific names, one that is called `Name` may hold what people say.
   const whole = wholes.find(isScientific) ?? wholes[0];
   const isWhole = whole && !(isComposed && genus.share >= 0.5 && !holds(whole, genus));
-  if (isComposed && !isWhole) return parts.map(({ at }) => at);
+  if (isComposed && !isWhole) {
+    noteSecond(genus, open, doubts);
+    return parts.map(({ at }) => at);
+  }
   const [known] = [...(isWhole ? [whole] : []), ...likeliest(open, "species"), ...(genus ? [genus] : []), ...likeliest(open, "vernacular")];
   // A heading that we do not know may be above the scientific names, and a known one above those of people.
-  const unknown = guessByCells(open.filter(({ role }) => role === undefined || role === "cultivar"));
+  const unknown = guessByCells(open.filter(({ role }) => role === undefined || role === "cultivar" || role === "variety"));
   const pair = known || (unknown && isScientific(unknown)) ? undefined : guessPair(open);
   if (pair) {
     doubts.push(`The ${pair.map(nameOf).join(" and the ")} are taken for the name, as they look like genus and species.`);
@@ -106,7 +120,38 @@ function guessName(columns: readonly Column[], { names, asked, doubts }: Looking
       ? best === whole || isScientific(best) || (best.role === "vernacular" && !unknown)
       : open.length === 1 && names[best.at] === "";
   if (!isSure) doubts.push(`The ${nameOf(best)} is taken for the name, as it looks like one.`);
-  return [best.at];
+  noteSecond(best, open, doubts);
+  return [best.at, ...findCultivar(best, open, body)];
+}
+
+/** Two tables may stand side by side in a sheet: then the columns of the name are there twice. */
+function noteSecond({ at, name, role }: Column, columns: readonly Column[], doubts: string[]): void {
+  const plain = (text: string) => text.toLowerCase().replace(/[\s._]*\d{1,2}$/, "");
+  const isAgain = (column: Column) => plain(column.name) === plain(name) && (column.role === role || column.role === undefined);
+  const second = columns.find((column) => column.at > at && name !== "" && isAgain(column));
+  if (second)
+    doubts.push(
+      `The ${nameOf(second)} is called ${shorten(second.name)} too: if a second table begins there, its plants are not imported.`,
+    );
+}
+
+/** The column of the cultivar beside a whole name, as in `Tomato,Sungold`, if most of the names do not have it in them. */
+function findCultivar({ at }: Column, columns: readonly Column[], body: Looking["body"]): number[] {
+  const [cultivar] = likeliest(columns, "cultivar", "variety").filter((column) => column.at !== at && isMostly(column, isWord));
+  if (!cultivar) return [];
+  const filled = body.filter((row) => row[cultivar.at] && row[at]);
+  const isInside = (row: readonly string[]) => row[at]!.toLowerCase().includes(row[cultivar.at]!.replaceAll(QUOTES, "").toLowerCase());
+  return filled.filter(isInside).length > filled.length / 2 ? [] : [cultivar.at];
+}
+
+const QUOTES = /^['‘"“]|['’"”]$/gu;
+
+/** Whether it says no words, but how many, or yes and no: a part of a name has another meaning then, as an English `Sort` has. */
+function isOfAnswers(column: Column): boolean {
+  return (
+    EPITHETS.includes(column.role) &&
+    isMostly(column, (cell) => isNumber(cell) || /^(?:y|n|yes|no|true|false|ja|nein|oui|non|x)$/iu.test(cell))
+  );
 }
 
 /** What makes a name together with a genus. */
@@ -153,7 +198,7 @@ function guessId(columns: readonly Column[], named: ReadonlyArray<readonly strin
   const filled = known.filter(({ share }) => share > 0);
   // Without a heading, the first column is one of ids if it looks like that.
   const [first] = columns;
-  const isNumbered = first?.at === 0 && !first.isNamed && first.share > 0.5 && isMostly(first, isLikeId);
+  const isNumbered = first?.at === 0 && first.name === "" && first.share > 0.5 && isMostly(first, isLikeId);
   for (const column of filled.length === 0 && isNumbered ? [first] : filled) {
     const cells = named.map((row) => row[column.at] ?? "").filter((cell) => cell !== "");
     const code = cells.find((cell) => !isId(cell));
@@ -183,7 +228,7 @@ function guessTag(columns: readonly Column[], name: number): number[] {
   );
   if (known) return [known.at];
   const filled = columns.filter(({ share }) => share > 0);
-  const behind = filled.find(({ at, isNamed }) => at === name + 1 && !isNamed);
+  const behind = filled.find((column) => column.at === name + 1 && column.name === "");
   return behind && filled.length === 1 ? [behind.at] : [];
 }
 
@@ -210,9 +255,4 @@ function isCoordinate(cell: string): boolean {
 
 function isWord(cell: string): boolean {
   return /\p{L}{2}/u.test(cell);
-}
-
-/** A text of a file in a message. */
-function shorten(text: string): string {
-  return Array.from(text).slice(0, 40).join("");
 }

@@ -1,5 +1,5 @@
-import { isId } from "./cells.ts";
-import { createRoleFinder } from "./headings.ts";
+import { isId } from "../cells.ts";
+import { createRoleFinder, isWholly } from "./headings.ts";
 import type { Role } from "./headings.ts";
 import { isLatin } from "./latin-name.ts";
 import { HEADING_ROWS } from "./reading.ts";
@@ -16,10 +16,15 @@ type Row = readonly string[];
 export function guessHeading(sample: readonly Row[]): GuessedHeading {
   const width = usualWidth(sample);
   const rows = sample.slice(0, ROWS_COMPARED).map((row) => row.slice(0, CELLS_MAX));
-  const rolesOf = openRoles();
+  const find = createRoleFinder();
+  const namingOf = openRoles(find, { isNaming: true });
+  // In a list of one column, a cell is a name.
+  const rolesOf = width < 2 ? namingOf : openRoles(find);
   const heads = rows.slice(0, HEADING_ROWS);
   const known = heads.map((row) => countKnown(row, width, rolesOf));
-  const likely = known.map((count, at) => (count > 0 && isBelowTitles(rows, at) && !isOfPlants(rows, at, { known, rolesOf }) ? count : 0));
+  const isHeading = (at: number) =>
+    isBelowTitles(rows, at) && !isOfPlants(rows, at, { known, rolesOf }) && saysWhereNamesAre(rows[at]!, rows.slice(at + 1), namingOf);
+  const likely = known.map((count, at) => (count > 0 && isHeading(at) ? count : 0));
   const most = Math.max(0, ...likely);
   if (most > 0) {
     const at = likely.indexOf(most);
@@ -42,12 +47,19 @@ export function guessHeading(sample: readonly Row[]): GuessedHeading {
 export function endOfHeading(rows: readonly Row[], at: number): number {
   const rolesOf = openRoles();
   const next = rows.slice(at + 1, at + 1 + FURTHER_ROWS);
-  const isHeading = (row: Row) => {
-    const known = rolesOf(row).filter((role) => role !== undefined).length;
-    return known > 1 && known >= countFilled(row) / 2 && !row.some((cell) => /\d/.test(cell) || isLatin(cell));
-  };
-  const end = next.findIndex((row) => !isHeading(row));
+  const end = next.findIndex((row) => !isWhollyHeading(row, rolesOf));
   return at + (end === -1 ? next.length : end);
+}
+
+/** The first row that names columns, but is below those of which one may; -1 if there is none. */
+export function findLateHeading(rows: readonly Row[]): number {
+  const rolesOf = openRoles();
+  return rows.findIndex((row, at) => at >= HEADING_ROWS && isWhollyHeading(row, rolesOf));
+}
+
+function isWhollyHeading(row: Row, rolesOf: RolesOf): boolean {
+  const known = rolesOf(row).filter((role) => role !== undefined).length;
+  return known > 1 && known >= countFilled(row) / 2 && !row.some((cell) => /\d/.test(cell) || isLatin(cell));
 }
 
 /** How many rows there may be below the first one of a heading. */
@@ -73,17 +85,26 @@ function countFilled(row: Row): number {
 
 type RolesOf = (row: Row) => ReadonlyArray<Role | undefined>;
 
-function openRoles(): RolesOf {
-  const find = createRoleFinder();
-  return (row) => row.slice(0, CELLS_MAX).map((cell) => (isId(cell) ? undefined : find(cell)?.role));
+/** `isNaming`: only those of a column of names, and not of a cell that may be a plant, as in `Crocus - species`. */
+function openRoles(find = createRoleFinder(), { isNaming = false } = {}): RolesOf {
+  const roleOf = (cell: string) => {
+    const known = isId(cell) ? undefined : find(cell);
+    return known && (!isNaming || (isWholly(known) && NAMING.includes(known.role))) ? known.role : undefined;
+  };
+  return (row) => row.slice(0, CELLS_MAX).map(roleOf);
+}
+
+/** What a column is that a name may come from. Other headings may be cells of a plant, as in `Rosa,Garden`. */
+const NAMING: ReadonlyArray<Role | undefined> = ["name", "vernacular", "genus", "species", "variety", "cultivar"];
+
+function saysWhereNamesAre(row: Row, below: readonly Row[], namingOf: RolesOf): boolean {
+  return namingOf(row).some((role) => role !== undefined) || isAboveNumbers(row, below) || isAboveNames(row, below, 1);
 }
 
 /** How many columns it names, each once; none if it is too short for the rows, or one text over all of them. */
 function countKnown(row: Row, width: number, rolesOf: RolesOf): number {
   if (isTitle(row) || countFilled(row) < Math.min(width, 2) * FILLED_MIN || (width > 1 && countFilled(row) < 2)) return 0;
-  const roles = new Set(rolesOf(row).filter((role) => role !== undefined));
-  // A list of one column is one of names.
-  return width < 2 && (roles.has("tag") || roles.has("id")) ? 0 : roles.size;
+  return new Set(rolesOf(row).filter((role) => role !== undefined)).size;
 }
 
 /**
@@ -96,7 +117,12 @@ function isBelowTitles(rows: readonly Row[], at: number): boolean {
   if (at > 0 && at === rows.length - 1) return false;
   // In a list of one column, only the names below show what is above them.
   if (at > 0 && filled === 1) return !isBelowPlants(rows, at) && isAboveNames(rows[at]!, rows.slice(at + 1));
-  return above.every((row) => countFilled(row) < filled || isTitle(row));
+  return above.every((row) => countFilled(row) < filled || isTitle(row) || isOfGroups(row));
+}
+
+/** Whether it has merged cells with words, as a row of groups above the names of columns has. */
+function isOfGroups(row: Row): boolean {
+  return row.some((cell, at) => at > 0 && cell !== "" && cell === row[at - 1]) && !row.some((cell) => /\d/.test(cell) || isLatin(cell));
 }
 
 function isBelowPlants(rows: readonly Row[], at: number): boolean {
@@ -116,6 +142,8 @@ function isOfPlants(
   const below = rows.slice(at + 1);
   if (row.some((cell) => isLatin(cell) && rolesOf([cell])[0] === undefined)) return true;
   if (row.some((cell, place) => isCode(cell) && shareOf(below, place, (other) => toShape(other) === toShape(cell)) > 0.5)) return true;
+  if (row.some((cell, place) => isPair(cell, row[place + 1]) && rolesOf([cell])[0] === undefined && isAbovePairs(below, place)))
+    return true;
   // Years may name columns, but smaller numbers rarely do.
   const isCount = (cell: string, place: number) => /^\d{1,3}$/.test(cell) && (below.length === 0 || shareOf(below, place, isNumber) > 0.5);
   if (row.some(isCount)) return !isAboveNames(row, below);
@@ -124,6 +152,15 @@ function isOfPlants(
   const alike = others.filter((count) => count >= known[at]!).length;
   if (known[at]! > 1) return others.length > 2 && alike > others.length / 2;
   return alike > others.length / 5 || (isBelowPlants(rows, at) && !isAboveNumbers(row, below));
+}
+
+/** Whether two cells make a Latin name, as in `Carex,sp.`. */
+function isPair(cell: string, next = ""): boolean {
+  return isLatin(`${cell} ${next}`);
+}
+
+function isAbovePairs(below: readonly Row[], at: number): boolean {
+  return below.filter((row) => isPair(row[at] ?? "", row[at + 1])).length >= below.length / 2;
 }
 
 /** As in `X-12`: headings with numbers differ from what is below them. */
@@ -153,8 +190,8 @@ function isNumber(cell: string): boolean {
 }
 
 /** Whether most of a column is Latin names, and its cell in this row neither such a name nor a genus of them. */
-function isAboveNames(row: Row, below: readonly Row[]): boolean {
-  if (below.length < NAMES_MIN) return false;
+function isAboveNames(row: Row, below: readonly Row[], namesMin = NAMES_MIN): boolean {
+  if (below.length < namesMin) return false;
   const isGenus = (cell: string, at: number) => below.some((other) => other[at]?.startsWith(`${cell} `));
   return row.some((cell, at) => cell !== "" && !isLatin(cell) && !isGenus(cell, at) && shareOf(below, at, isLatin) >= 0.7);
 }

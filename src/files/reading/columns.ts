@@ -1,5 +1,5 @@
-import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
-import { PlantStoreError } from "../domain/errors.ts";
+import { CATALOGUE } from "../../../contract/generated/error-catalogue.ts";
+import { PlantStoreError } from "../../domain/errors.ts";
 import type { NamePart } from "./plant-name.ts";
 
 export const FIELDS = ["id", "name", "tag"] as const;
@@ -24,16 +24,16 @@ export type ColumnChoice = Readonly<Partial<Record<PlantField, string>>>;
 const KNOWN = { id: ["id", "catalogNumber"], name: ["name", "scientificName", "vernacularName"], tag: ["tag"] } as const;
 
 /** What is said of columns that are missing: of files whose first line names the columns, and of those where none does. */
-export const MISSING = {
+const MISSING = {
   named: {
     both: CATALOGUE.invalid_csv_header.message,
-    id: "The first line does not name the column `id`: name it, as in id,name,tag, or choose one with `idColumn`, as in column 1, or have ids made with `ids=content` or `firstId`.",
-    name: "The first line does not name the column `name`: name it, as in id,name,tag, or choose one with `nameColumn`, as in column 2. If that line is a plant, send `header=absent`.",
+    id: "The first line does not name the column `id`: name it, as in id,name,tag, or send `reading={}`, which finds other columns, and makes ids if there are none.",
+    name: "The first line does not name the column `name`: name it, as in id,name,tag, or send `reading={}`, which finds other columns, or plants without a heading.",
   },
   unnamed: {
-    both: "No column is taken for the id, and none for the name: choose them with `idColumn` and `nameColumn`, as in column 1.",
-    id: "No column is taken for the id: choose one with `idColumn`, as in column 1, or have ids made with `ids=content` or `firstId`.",
-    name: "No column is taken for the name: choose one with `nameColumn`, as in column 2.",
+    both: "No column is taken for the id, and none for the name: choose them, or send `reading={}`, which finds them.",
+    id: "No column is taken for the id: choose one, or send `reading={}`, which makes ids if there are none.",
+    name: "No column is taken for the name: choose one, or send `reading={}`, which finds it.",
   },
 } as const;
 
@@ -113,6 +113,11 @@ export function findColumn(names: readonly string[], wanted: string): readonly n
 /** From 0; -1 if it is none. */
 function toPosition(wanted: string): number {
   return Number(/^column ([1-9]\d{0,4})$/i.exec(wanted.trim())?.[1] ?? 0) - 1;
+}
+
+/** A text of a file in a message. */
+export function shorten(text: string): string {
+  return Array.from(text).slice(0, 40).join("");
 }
 
 /** In this file, because the page bundles only errors whose names are in its own sources (web/build.ts). */

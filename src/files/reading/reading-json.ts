@@ -1,7 +1,7 @@
-import type { Schemas } from "../../contract/generated/schemas.ts";
-import { invalidQuery } from "../domain/errors.ts";
-import { isObject, parseJson } from "../domain/json.ts";
-import { findEncoding } from "./encodings.ts";
+import type { Schemas } from "../../../contract/generated/schemas.ts";
+import { invalidQuery } from "../../domain/errors.ts";
+import { isObject, parseJson } from "../../domain/json.ts";
+import { findEncoding } from "../encoding/encodings.ts";
 import { SEPARATORS } from "./reading.ts";
 import type { Asked, Ids, Reading } from "./reading.ts";
 

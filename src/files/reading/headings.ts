@@ -1,4 +1,4 @@
-import { normalize } from "../domain/normalization.ts";
+import { normalize } from "../../domain/normalization.ts";
 import type { NamePart } from "./plant-name.ts";
 
 /** What a column may be used for. The parts are joined to a name (`joinName`), if the table has no better one. */
@@ -98,12 +98,22 @@ const KNOWN: ReadonlyMap<string, Known> = new Map(
 
 /** A heading with more words around a known one is less likely than any that is known as it is. */
 const LOOSE_RANK = 1000;
+/** One that has words that we do not know is the least likely: it may be a plant, as in `Money plant / plant`. */
+const PARTLY_RANK = 2000;
 
 /** Longer than any that we know, with its address. There may be a hundred thousand. */
 const LENGTH_MAX = 100;
 /** With more signs, or letters that stand for several, a cell is no heading, and takes long to compare. */
 const LIKELY = /^(?:[\p{L}\p{N}\s]*[^\p{L}\p{N}\s]){0,16}[\p{L}\p{N}\s]*$/u;
 const SEVERAL = /[\u3300-\u33ff\ufb50-\ufdff\ufe70-\ufeff]/;
+
+/** Whether all of a heading is known, and not only a part of it. */
+export function isWholly({ rank }: Known): boolean {
+  return rank < PARTLY_RANK;
+}
+
+/** As in `Plant A`, which is no `Planta`. */
+const NUMBERED = /\p{L}{3} \p{Lu}$/u;
 
 /** The vocabulary before a term, as in `dwc:family` and `http://rs.tdwg.org/dwc/terms/family`. */
 const VOCABULARY = /^(?:https?:\/\/\S*[/#]|(?:dwc|dwciri|dc|dcterms|gbif|ncbi|tdwg|abcd):)(?=[^/#]+$)/iu;
@@ -116,7 +126,7 @@ const BETWEEN = /[/|\\;,&+\r\n]|\s[-–—:]\s|\s(?:and|und|et|y|ed?|en|och|og|i
 
 /** The role of a heading, and how likely it is beside others of that role: 0 is the likeliest. Undefined if it is not known. */
 export function roleOf(heading: string): Known | undefined {
-  if (heading.length > LENGTH_MAX || SEVERAL.test(heading) || !LIKELY.test(heading)) return undefined;
+  if (heading.length > LENGTH_MAX || SEVERAL.test(heading) || !LIKELY.test(heading) || NUMBERED.test(heading)) return undefined;
   const term = heading.trim().replace(VOCABULARY, "");
   // What stands in brackets explains what stands before them: a `Collector (name)` is no name.
   const plain = term.replaceAll(BRACKETS, " ").trim() || term;
@@ -156,7 +166,8 @@ function toLoose(known: Known | undefined): Known | undefined {
 /** `Genus / Species` is a name, `Plant / Planta` is what one of them is. */
 function ofPieces(pieces: readonly string[]): Known | undefined {
   const known = pieces.map(find).filter((piece) => piece !== undefined);
-  return isWhole(known) ? WHOLE : known[0];
+  if (isWhole(known)) return WHOLE;
+  return known[0] && { role: known[0].role, rank: known[0].rank + (known.length < pieces.length ? PARTLY_RANK : 0) };
 }
 
 /** `Genus Species` is a name, but `Collector Name` is none. */

@@ -1,16 +1,17 @@
-import type { Cell, CellFault, CellRow } from "./cells.ts";
+import type { Cell, CellFault, CellRow } from "../cells.ts";
 import { MergedAreas } from "./merged-areas.ts";
 import type { MergedArea } from "./merged-areas.ts";
 import { DIGITS_EXACT, toDigits } from "./number-format.ts";
 import type { SheetRows } from "./workbook.ts";
-import { TableError } from "./table-error.ts";
-import { counted, createGrowth } from "./workbook.ts";
+import { TableError } from "../table-error.ts";
+import { counted, createGrowth, inBatches, ROW_LENGTH } from "./workbook.ts";
 import type { Grow, Workbook } from "./workbook.ts";
 import { toIsoText } from "./xlsx-cell.ts";
 import type { Value } from "./xlsx-cell.ts";
-import { attribute, ELEMENT_LENGTH_MAX, elementsIn, elementsOf, tagsIn, TOO_LONG, unescape } from "./xml.ts";
-import { textOf, unpack } from "./zip.ts";
-import type { Zip } from "./zip.ts";
+import { attribute, ELEMENT_LENGTH_MAX, elementsIn, elementsOf, tagsIn, TOO_LONG, unescape, withoutElements } from "./xml.ts";
+import type { PlacedElement } from "./xml.ts";
+import { textOf, unpack } from "../zip.ts";
+import type { Zip } from "../zip.ts";
 
 const CONTENT = "content.xml";
 const MANIFEST = "META-INF/manifest.xml";
@@ -20,10 +21,17 @@ const MANIFEST_LENGTH_MAX = 1_000_000;
 const ROWS_MAX = 1_048_576;
 const COLUMNS_MAX = 16_384;
 const SPACES_MAX = 1_000;
-/** A row that is repeated is yielded so many times at once. */
-const ROWS_AT_ONCE = 1_000;
+/**
+ * Two equal rows are written as one that is repeated, but so is a column that is filled to the end of the sheet.
+ *
+ * @limit files: rows of an .ods that only repeat the one above
+ */
+const REPEATED_MAX = 10_000;
 
-/** Opens a spreadsheet of OpenDocument 1.3 (part 3, 9). All sheets are one part, so each is read from its start. Throws a TableError. */
+/**
+ * Opens a spreadsheet of OpenDocument 1.3 (part 3, 9). All sheets are one part, so each is read from its start, or from
+ * where the reading of one before it was left. Throws a TableError.
+ */
 export async function openOds(file: Blob, zip: Zip): Promise<Workbook> {
   const manifest = zip.get(MANIFEST);
   if (manifest && (await textOf(unpack(file, manifest), MANIFEST_LENGTH_MAX)).includes("encryption-data"))
@@ -42,16 +50,45 @@ export async function openOds(file: Blob, zip: Zip): Promise<Workbook> {
       tables.push(...tagsIn(before, "table"));
     }
   }
+  let left: Reader | undefined;
+  async function* rowsOf(wanted: number): SheetRows {
+    let reader = left;
+    left = undefined;
+    if (!reader || reader.table >= wanted) {
+      await reader?.pieces.return();
+      // What is before a sheet counts once, however many sheets are read.
+      reader = { pieces: open(growth(-2)), some: [], next: 0, table: -1 };
+    }
+    let isFailed = false;
+    try {
+      yield* toRows(reader, wanted, growth(wanted));
+    } catch (thrown) {
+      isFailed = true;
+      throw thrown;
+    } finally {
+      if (!isFailed) left = reader;
+    }
+  }
   return {
     sheets: tables.map((tag, at) => ({
       name: attribute(tag, "table:name") ?? "",
       isVisible: !hidden.has(attribute(tag, "table:style-name")),
-      rows() {
-        const grow = growth(at);
-        return toRows(open(grow), at, grow);
-      },
+      rows: () => rowsOf(at),
     })),
   };
+}
+
+/** Where the reading of all tables is: at a place among some rows, and in which table the last one was that was taken. */
+type Reader = { readonly pieces: ReturnType<typeof elementsOf>; some: readonly PlacedElement[]; next: number; table: number };
+
+/** The next row, which is not taken yet. */
+async function lookAhead(reader: Reader): Promise<PlacedElement | undefined> {
+  while (reader.next >= reader.some.length) {
+    const piece = await reader.pieces.next();
+    if (piece.done) return undefined;
+    [reader.some, reader.next] = [piece.value, 0];
+  }
+  return reader.some[reader.next];
 }
 
 const ROW = "table-row";
@@ -62,32 +99,41 @@ function hiddenStyles(xml: string): (string | undefined)[] {
   return styles.map(({ tag }) => attribute(tag, "style:name"));
 }
 
-async function* toRows(pieces: ReturnType<typeof elementsOf>, wanted: number, grow: Grow): SheetRows {
+async function* toRows(reader: Reader, wanted: number, grow: Grow): SheetRows {
   const areas: MergedArea[] = [];
   const merged = new MergedAreas(areas);
-  let table = -1;
   let line = 1;
-  for await (const some of pieces) {
-    for (const { before, tag, inner } of some) {
-      if (before !== "") table += tagsIn(before, "table").length;
-      if (table > wanted) return;
-      if (table < wanted) continue;
-      const end = line + countOf(tag, "table:number-rows-repeated");
-      const row = toCellRow(line, inner, { areas, grow });
-      const isEmpty = row.cells.length === 0 && !row.faults;
-      if (end > ROWS_MAX + 1 && !isEmpty) throw new TableError("The sheet has more rows than can be read: save it as CSV.");
-      for (; !isEmpty && line < end; line += ROWS_AT_ONCE) yield repeat(row, line, { end, merged, grow });
-      line = end;
-    }
+  let repeated = 0;
+  for (let found = await lookAhead(reader); found; found = await lookAhead(reader)) {
+    const { before, tag, inner } = found;
+    const table = reader.table + (before === "" ? 0 : tagsIn(before, "table").length);
+    if (table > wanted) return;
+    reader.next += 1;
+    reader.table = table;
+    if (table < wanted) continue;
+    const end = line + countOf(tag, "table:number-rows-repeated");
+    const row = toCellRow(line, inner, { areas, grow });
+    const isEmpty = row.cells.length === 0 && !row.faults;
+    if (end > ROWS_MAX + 1 && !isEmpty) throw new TableError("The sheet has more rows than can be read: save it as CSV.");
+    if (!isEmpty) repeated += end - line - 1;
+    if (repeated > REPEATED_MAX) throw new TableError(REPEATED);
+    const shown = HIDDEN.test(tag) ? { ...row, isHidden: true } : row;
+    if (!isEmpty) yield* repeat(shown, end, { merged, grow });
+    line = end;
   }
 }
 
-type Repeated = Readonly<{ end: number; merged: MergedAreas; grow: Grow }>;
+const REPEATED = `The sheet repeats rows more than ${REPEATED_MAX} times: delete what is filled below the table, or save it as CSV.`;
 
-function repeat(row: CellRow, from: number, { end, merged, grow }: Repeated): CellRow[] {
-  const length = row.cells.reduce((sum, cell = "") => sum + cell.length + 1, 0);
-  const lines = Array.from({ length: Math.min(ROWS_AT_ONCE, end - from) }, (_, at) => from + at);
-  return lines.map((line) => {
+/** By hand, in a group that is closed, or by a filter. */
+const HIDDEN = /\stable:visibility\s*=\s*["'](?:collapse|filter)["']/;
+
+type Repeated = Readonly<{ merged: MergedAreas; grow: Grow }>;
+
+function repeat(row: CellRow, end: number, { merged, grow }: Repeated): ReturnType<typeof inBatches> {
+  const length = row.cells.reduce((sum, cell = "") => sum + cell.length + 1, ROW_LENGTH);
+  const lines = Array.from({ length: end - row.line }, (_, at) => row.line + at);
+  return inBatches(lines, (line) => {
     grow(length);
     return merged.filled({ ...row, line }, grow);
   });
@@ -106,6 +152,7 @@ function toCellRow(line: number, row: string, { areas, grow }: Readonly<{ areas:
     if (text !== "" || fault) {
       length += text.length * count;
       if (length > ELEMENT_LENGTH_MAX || at + count > COLUMNS_MAX) throw new TableError(TOO_LONG);
+      grow(at - cells.length + count * (1 + text.length));
       while (cells.length < at) cells.push(undefined);
       for (let place = at; place < at + count; place += 1) {
         cells.push(text);
@@ -114,7 +161,6 @@ function toCellRow(line: number, row: string, { areas, grow }: Readonly<{ areas:
     }
     at += count;
   }
-  grow(length + cells.length);
   return { line, cells, faults: faults.size > 0 ? faults : undefined };
 }
 
@@ -149,11 +195,12 @@ function toNumber(shown: string, value: string): Value {
   return /\d/.test(shown) && !/\de[+-]?\d/i.test(shown) ? { text: shown } : { text: toDigits(number), fault: "doubtful" };
 }
 
-/** The paragraphs of a cell, without the notes on it. A row has one line. */
+/** What has paragraphs of its own, or lies over the cell: notes, shapes, and hints for pronunciation. */
+const BESIDES = "(?:\\w+:)?annotation|draw:[\\w-]+|dr3d:[\\w-]+|text:ruby-text";
+
+/** The paragraphs of a cell, as a row has one line. */
 function toText(inner: string): string {
-  const notes = inner.includes("annotation") ? elementsIn(inner, "annotation") : [];
-  const shown = notes.reduceRight((rest, { from, to }) => rest.slice(0, from) + rest.slice(to), inner);
-  const texts = elementsIn(shown, "p").map((paragraph) =>
+  const texts = elementsIn(withoutElements(inner, BESIDES), "p").map((paragraph) =>
     unescape(
       paragraph.inner
         .replaceAll(/<(?:\w+:)?s(?:\s[^<>]*?)?\/>/g, (tag) => " ".repeat(Math.min(SPACES_MAX, countOf(tag, "text:c"))))

@@ -1,7 +1,7 @@
-import type { CellFault } from "./cells.ts";
+import type { CellFault } from "../cells.ts";
 import { DIGITS_EXACT } from "./number-format.ts";
 import type { NumberFormat } from "./number-format.ts";
-import { TableError } from "./table-error.ts";
+import { TableError } from "../table-error.ts";
 import { attribute, elementsIn, unescape } from "./xml.ts";
 
 /** What the cells of all sheets share. */

@@ -1,5 +1,5 @@
-import { isEmpty } from "./cells.ts";
-import type { CellRow, CellSource, RefusedLine } from "./cells.ts";
+import { isEmpty } from "../cells.ts";
+import type { CellRow, CellSource, RefusedLine } from "../cells.ts";
 import { SAMPLE_CELLS, SAMPLE_ROWS } from "./reading.ts";
 
 export type SourceRow = CellRow | RefusedLine;

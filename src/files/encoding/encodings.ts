@@ -1,5 +1,5 @@
-import { inPieces, readAhead } from "./bytes.ts";
-import type { Bytes } from "./bytes.ts";
+import { inPieces, readAhead } from "../bytes.ts";
+import type { Bytes } from "../bytes.ts";
 
 const MARKS = [
   { marked: "utf-8", mark: [0xef, 0xbb, 0xbf] },
