@@ -51,6 +51,18 @@ describe("names that several plants have", () => {
     await steps("press Escape > leaves > at /?sort=name");
   });
 
+  it("are not merged into a plant that someone has deleted or changed meanwhile: nothing goes", async () => {
+    await place.plant(["1,Acer,", "2,Acer,tree", "3,Ginkgo,", "4,Ginkgo,"]);
+    const { dialog, reads } = await place.open([], { path: "/?sort=name#same-names" });
+    await reads("4 plants were looked at: 2 names have more than one plant.");
+    await place.service.request("/plants/2", { method: "DELETE" });
+    await place.service.request("/plants/3", { method: "PUT", body: '{"name":"Ginkgo biloba"}' });
+    const before = await place.stored();
+    for (const name of ["Acer", "Ginkgo"]) await dialog.getByRole("group", { name }).getByRole("button", { name: "Merge both" }).click();
+    for (const name of ["Acer", "Ginkgo"]) await dialog.getByRole("group", { name }).getByText("nothing was merged").waitFor();
+    expect(await place.stored()).toEqual(before);
+  });
+
   it("are looked for until twenty thousand plants are read, and on from there if people want", async () => {
     await place.plant(Array.from({ length: 21_000 }, (_, at) => `${at + 1},Plant ${String(at % 20_999).padStart(5, "0")},`));
     const { click, steps, reads } = await place.open([], { path: "/?sort=name#same-names" });

@@ -28,7 +28,8 @@ export function SameNamesDialog({ catalogue }: Readonly<{ catalogue: Catalogue }
   return (
     <Dialog title="Same names" notices={notices} onClose={() => opening.close()} isWide>
       <p class="hint">
-        A merge keeps the plant that you choose. One without a tag takes that of another; the others are deleted. It can be undone.
+        A merge keeps the plant that you choose. One without a tag takes that of another; the others are deleted. The last merge can be
+        undone.
       </p>
       {found.map((same) => (
         <SameNameForm key={same[0]!.id} same={same} catalogue={catalogue} onMerged={() => drop(same)} />
@@ -50,8 +51,17 @@ type SameNameFormProps = Readonly<{ same: SameName; catalogue: Catalogue; onMerg
 /** The plants of one name. At first the one that has a tag is kept, else that with the lowest id. */
 function SameNameForm({ same, catalogue, onMerged }: SameNameFormProps) {
   const [keep, setKeep] = useState<Plant>(() => same.find(({ tag }) => tag !== undefined) ?? same[0]!);
+  const [problem, setProblem] = useState<string>();
+  const [isMerging, setMerging] = useState(false);
   const mayChange = catalogue.access.write;
-  function merge(): void {
+  async function merge(): Promise<void> {
+    setMerging(true);
+    try {
+      // Nothing may go unless the plant is still there as it was shown: it is compared with itself.
+      for await (const { kind } of catalogue.client.change([{ from: keep, to: keep }])) if (kind !== "same") return setProblem(CHANGED);
+    } catch (thrown) {
+      return setProblem(failureText(thrown));
+    }
     const changes = toMerge(keep, same);
     const phrases = () => ({ doing: `Merging ${count(same.length)}`, done: `Merged ${count(same.length)} into ${quote(keep.name)}` });
     void catalogue.bulkChanges.run({ changes, total: changes.length, doing: "Merging", phrases });
@@ -59,6 +69,7 @@ function SameNameForm({ same, catalogue, onMerged }: SameNameFormProps) {
   }
   return (
     <fieldset class="same-names">
+      <Problem text={problem} />
       <legend dir="auto">{nameLabel(same[0]!.name)}</legend>
       {same.map((plant) => (
         <label class="check" key={plant.id}>
@@ -73,10 +84,14 @@ function SameNameForm({ same, catalogue, onMerged }: SameNameFormProps) {
           </span>
         </label>
       ))}
-      {mayChange ? <Button label={`Merge ${same.length === 2 ? "both" : `all ${same.length}`}`} onClick={merge} /> : null}
+      {mayChange ? (
+        <Button label={`Merge ${same.length === 2 ? "both" : `all ${same.length}`}`} disabled={isMerging} onClick={() => void merge()} />
+      ) : null}
     </fieldset>
   );
 }
+
+const CHANGED = "Someone has changed or deleted the plant that is to be kept: nothing was merged. Open this view again.";
 
 /** What was found so far, and what looks on. */
 function useSameNames(catalogue: Catalogue) {

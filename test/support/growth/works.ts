@@ -175,7 +175,7 @@ async function drain(files: Readonly<Record<string, string>>): Promise<void> {
   await importNowhere(await openFile({ bytes: inOne(bytes), whole, gunzip, pause: () => pauses() }), GUESSING, pauses);
 }
 
-const FAR_ROW = '<row><c r="XFD"><v>1</v></c></row>';
+const FAR_ROW = '<row><c t="str"><v>a</v></c><c r="XFD"><v>1</v></c></row>';
 
 /** A text in a format of its own for each comma. */
 function inRuns(text: string): string {
