@@ -36,7 +36,11 @@ export function ImportDialog({ catalogue, file }: ImportDialogProps) {
   const { question, open, close } = useLosing({
     step,
     file,
-    onOpen: run.check,
+    onOpen(chosen) {
+      // It was said of another file, and cannot be undone.
+      setOnConflict("refuse");
+      run.check(chosen);
+    },
     onClose: isSending ? cancel : onClose,
   });
   useHold(isSending || atStakeIn(step) === "reading" || pasted.value.trim() !== "");
