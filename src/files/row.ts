@@ -33,7 +33,7 @@ export type ReadOptions = Readonly<{
   /** A longer line is refused. */
   lineBytesMax: number;
   /** How a table is read: what is not asked for is guessed, if it is not `plain`. */
-  table?: Readonly<{ plain: Plain }> | Readonly<{ asked: Asked }>;
+  table?: Readonly<{ plain: Plain }> | Readonly<{ asked: Asked; /** Also in our exports. */ dropEmptyTags?: boolean }>;
 }>;
 
 /** What is found out about a file while its rows are read. It is complete when they end, or cannot be read. */

@@ -118,8 +118,7 @@ function parseTable({ body, headers, parameters }: Call<"importPlants">): NonNul
   const isTable = body.type === "text/csv" || body.type === ANY;
   if (!isTable && (isSaid || guess || reading !== undefined))
     throw invalidQuery("The query has parameters for columns, ids or encoding, which only CSV has: send them with CSV only.");
-  if (reading !== undefined && (isSaid || guess))
-    throw invalidQuery("The query says in two ways how the file is to be read: send `reading` alone.");
+  if (reading !== undefined && (isSaid || guess)) throw invalidQuery("The query specifies the reading twice: send `reading` alone.");
   if (reading !== undefined) return { asked: parseReading(reading) };
   if (ids === "content" && firstId !== undefined) throw invalidQuery(TWO_SOURCES);
   const made: Ids = firstId === undefined ? { kind: ids } : { kind: "from", first: firstId };
@@ -128,7 +127,7 @@ function parseTable({ body, headers, parameters }: Call<"importPlants">): NonNul
   if (body.type === ANY && !isSaid && !guess) return { asked: {} };
   if (guess || body.type === ANY) {
     const asked: Asked = { ...chosen, ...(nameColumn === undefined ? {} : { name: [nameColumn] }), ...defined("encoding", encoding) };
-    return { asked: { ...asked, ...(hasHeader ? {} : { heading: 0 }), ids: made, emptyNames: true } };
+    return { asked: { ...asked, ...(hasHeader ? {} : { heading: 0 }), ids: made, emptyNames: true }, dropEmptyTags };
   }
   return {
     plain: { hasHeader, columns: { ...chosen, ...defined("name", nameColumn) }, ids: made, encoding: encoding ?? "utf-8", dropEmptyTags },

@@ -77,8 +77,8 @@ describe("the reading of an import", () => {
     [asked({ toString: "x" }), "has an unknown member"],
     [asked({ firstId: 1.5 }), "The member `firstId`"],
     [asked({ ids: "content", firstId: 1 }), "send only one of `ids` and `firstId`"],
-    [`${asked({})}&guess=true`, "in two ways"],
-    [`${asked({})}&nameColumn=x`, "in two ways"],
+    [`${asked({})}&guess=true`, "specifies the reading twice"],
+    [`${asked({})}&nameColumn=x`, "specifies the reading twice"],
   ] as const)
     it(`is refused if it is none: ${decodeURIComponent(query)}`, async () => {
       const answer = (await expectConform(IMPORT, await post(GARDEN, { ...CSV, query }))) as { error: number; message: string };

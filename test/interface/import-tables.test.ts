@@ -158,6 +158,7 @@ describe("the columns of an import", () => {
     ["are chosen by name or position", FIVE, CHOSEN, "1,c,d"],
     ["are left out", FIVE, "?tagColumn=", "1,a"],
     ["of tags may have quoted empty cells that mean none", 'id,name,tag\n1,a,""\n2,b,x\n', "?dropEmptyTags=true", "1,a|2,b,x"],
+    ["of tags may have such cells in a guess", 'id,name,tag\n1,a,""\n2,b,x\n', `${GUESS}&dropEmptyTags=true`, "1,a|2,b,x"],
   ]);
 
   it("are in the summary where they were chosen, and those that were not used", async () => {

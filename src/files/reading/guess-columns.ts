@@ -171,10 +171,11 @@ function guessByCells(columns: readonly Column[]): Column | undefined {
 
 /** Two columns, side by side, whose cells make Latin names together. */
 function guessPair(columns: readonly Column[]): readonly Column[] | undefined {
-  const pairs = columns.map((column) => [column, columns.find(({ at }) => at === column.at + 1)] as const);
+  // They are in their order: there may be a hundred thousand.
+  const pairs = columns.map((column, place) => [column, columns[place + 1]] as const);
   return pairs.find((pair): pair is readonly [Column, Column] => {
-    const [{ cells }, next] = pair;
-    if (!next || next.cells.length !== cells.length || cells.some((cell) => cell.includes(" "))) return false;
+    const [{ at: left, cells }, next] = pair;
+    if (next?.at !== left + 1 || next.cells.length !== cells.length || cells.some((cell) => cell.includes(" "))) return false;
     return cells.filter((cell, at) => isLatin(`${cell} ${next.cells[at]}`)).length >= cells.length * LATIN_MIN;
   });
 }

@@ -89,7 +89,7 @@ function toText(cell: string, decode: CellSource["decode"]): string {
 }
 
 /** Reads a table as people have it: what is not asked for is guessed from its first rows. Throws `invalid_csv_header`. */
-export async function* readAsked(source: CellSource, asked: Asked, { parsePlant }: ReadOptions, findings: Findings): Rows {
+export async function* readAsked(source: CellSource, asked: Asked, { parsePlant, table: options }: ReadOptions, findings: Findings): Rows {
   const { sample, all } = await readSample(source.rows);
   const { decode, delimiter, isExport = false } = source;
   const { guessed, heading, endLine, reading, isSpaced } = planReading(sample, source, asked, findings);
@@ -97,7 +97,8 @@ export async function* readAsked(source: CellSource, asked: Asked, { parsePlant 
   const style = isExport ? "export" : "foreign";
   const emptyNames = asked.emptyNames ?? false;
   const { ids } = reading;
-  const table = { layout, ids, style, emptyNames, areLatin, isSpaced, dropEmptyTags: !isExport, decode, delimiter, parsePlant } as const;
+  const dropEmptyTags = !isExport || (options !== undefined && "asked" in options && options.dropEmptyTags === true);
+  const table = { layout, ids, style, emptyNames, areLatin, isSpaced, dropEmptyTags, decode, delimiter, parsePlant } as const;
   const read = createRowReader(table, findings);
   const isSame = (row: CellRow) => heading !== undefined && isRepeated(row, heading);
   for await (const some of all) {
