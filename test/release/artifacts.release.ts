@@ -80,7 +80,9 @@ describe("a release", () => {
     expect(names).toEqual(expect.arrayContaining([...Object.keys(dependencies), "preact", "pg-protocol", "@oven/bun-linux-x64"]));
     expect(names.filter((name) => /^(@types|oxlint|typescript|yaml|ajv|knip|fast-check)/.test(name))).toEqual([]);
     const packages = bill.components.filter(({ purl }) => purl.startsWith("pkg:npm/"));
-    expect(packages.filter(({ licenses, hashes }) => !licenses?.[0]?.license.id || !hashes?.[0]?.content)).toEqual([]);
+    expect(
+      packages.filter(({ licenses, hashes }) => !(licenses?.[0]?.license?.id ?? licenses?.[0]?.expression) || !hashes?.[0]?.content),
+    ).toEqual([]);
     const refs = new Set([...bill.components, bill.metadata.component].map((component) => component["bom-ref"]));
     expect(bill.dependencies.flatMap(({ ref, dependsOn }) => [ref, ...dependsOn]).filter((ref) => !refs.has(ref))).toEqual([]);
   });
@@ -106,7 +108,7 @@ describe("a release", () => {
 });
 
 type Component = Readonly<{ "bom-ref": string; name: string; version: string; purl: string }> &
-  Readonly<{ licenses?: readonly { license: { id?: string } }[]; hashes?: readonly { content: string }[] }>;
+  Readonly<{ licenses?: readonly { license?: { id?: string }; expression?: string }[]; hashes?: readonly { content: string }[] }>;
 type Bill = Readonly<{ serialNumber?: string; metadata: { component: Component }; components: readonly Component[] }> &
   Readonly<{ dependencies: readonly { ref: string; dependsOn: readonly string[] }[] }>;
 
