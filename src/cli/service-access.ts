@@ -1,4 +1,3 @@
-import type { ImportSummary } from "../client/client.ts";
 import { ConnectionError, createClient, ERROR_NUMBERS, ServiceError } from "../client/client.ts";
 import { PlantStoreError } from "../domain/errors.ts";
 import { adviceOn, describeFailure } from "../runtime/system-failure.ts";
@@ -17,16 +16,17 @@ export function openServiceAccess(url: string): PlantAccess {
   const client = createClient({ url, token });
   return {
     async import(source, { onConflict, dryRun, asked, onProblem }) {
-      const plants = readPlants(source, asked, onProblem);
       const send = (text: AsyncIterable<string> | readonly string[], how: "refuse" | "replace") =>
         client.importPlants(text, { format: "ndjson", onConflict: how, dryRun });
-      const keptSummaries: ImportSummary[] = [];
-      // What a row became an id from may have changed: such a row replaces nothing, and is sent by itself.
-      const sendKept = async (lines: readonly string[]) => void keptSummaries.push(await send(lines, "refuse"));
+      const kept: string[] = [];
       try {
-        const summary = await send(plants.lines(onConflict === "replace" ? sendKept : undefined), onConflict);
-        for (const { problems } of [summary, ...keptSummaries]) problems.forEach(onProblem);
-        return plants.total(summary, keptSummaries);
+        const plants = await readPlants(source, asked, onProblem);
+        // A row whose id was made replaces nothing. Beside others it is sent when they are: a request does not wait for another.
+        const rule = plants.areIdsMade ? "refuse" : onConflict;
+        const summaries = [await send(plants.lines(rule === "replace" ? kept : undefined), rule)];
+        if (kept.length > 0) summaries.push(await send(kept, "refuse"));
+        for (const { problems } of summaries) problems.forEach(onProblem);
+        return plants.total(summaries);
       } catch (reason) {
         throw dryRun ? withAddress(reason, url) : withDoubt(withAddress(reason, url));
       }

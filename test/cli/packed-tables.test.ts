@@ -181,3 +181,24 @@ it("a table that is imported into a service is read here, and sent as lines of J
   expect(sent.stdout).toContain("3 read, 2 created, 0 unchanged, 0 replaced, 1 refused");
   expect(sent.stderr).toContain(":5: 40005 The field `id` must be a whole number");
 });
+
+it("rows whose ids are made replace no plant of a service: they go alone, and behind those that have ids", async () => {
+  const rules: (string | null)[] = [];
+  const service = Bun.serve({
+    port: 0,
+    async fetch({ url, body }) {
+      rules.push(`${new URL(url).searchParams.get("onConflict")} ${(await new Response(body).text()).trim().split("\n").length}`);
+      return Response.json({ read: 0, created: 0, unchanged: 0, replaced: 0, refused: 0, problems: [], unusedColumns: [] });
+    },
+  });
+  const environment = { PLANT_STORE_URL: service.url.href, PLANT_STORE_TOKEN: "t" };
+  for (const [name, text] of [
+    ["made.csv", "Name,Bed\nAcer rubrum,1\nRosa canina,2\n"],
+    ["mixed.csv", "id,name\n7,Acer rubrum\n,Rosa canina\n8,Tilia cordata\n"],
+  ] as const) {
+    writeFileSync(join(folder, name), text);
+    await runInside(["import", join(folder, name), "--on-conflict", "replace", "--ids", "content"], environment);
+  }
+  await service.stop(true);
+  expect(rules).toEqual(["refuse 2", "replace 3", "refuse 1"]);
+});

@@ -156,8 +156,7 @@ function planReading(sample: readonly SourceRow[], source: CellSource, asked: As
   findings.reading = reading;
   if (source.isOneLine && (areJoined(names) || areJoinedPlants(texts))) throw invalidHeader(heading ? JOINED : JOINED_PLANTS);
   if (guessed.layout.name.length === 0) throw invalidHeader(NO_NAMES);
-  if (guessed.layout.id.length === 0 && asked.ids?.kind === "file")
-    throw invalidHeader(guessed.doubts.find((doubt) => /no ids|is an id/.test(doubt)) ?? NO_IDS);
+  if (guessed.layout.id.length === 0 && asked.ids?.kind === "file") throw invalidHeader(NO_IDS);
   if (heading && texts[at]!.every((cell) => cell === "" || IN_QUOTES.test(cell))) addDoubt(findings, QUOTED, heading.line);
   for (const doubt of guessed.doubts) addDoubt(findings, doubt);
   const spaced = filled.filter(({ cells }) => cells.some((cell, place) => place > 0 && cell?.startsWith(" ")));

@@ -1,3 +1,4 @@
+import { bytesOf } from "../../../src/files/bytes.ts";
 import { gunzip } from "../../../src/files/gunzip.ts";
 import { openFile } from "../../../src/files/open-file.ts";
 import { readFile } from "../../../src/files/read-file.ts";
@@ -12,7 +13,7 @@ export async function readHere(
   file: string | Uint8Array,
   asked: Asked = {},
 ): Promise<Readonly<{ rows: readonly Row[]; findings: Findings }>> {
-  const bytes = new Blob([Buffer.from(file as string)]).stream() as unknown as AsyncIterable<Uint8Array>;
+  const bytes = bytesOf(new Blob([Buffer.from(file as string)]).stream());
   const findings = createFindings();
   const whole = async (all: AsyncIterable<Uint8Array>) => new Blob((await Array.fromAsync(all)).map(Buffer.from));
   const source = await openFile({ bytes, whole, gunzip });
