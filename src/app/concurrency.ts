@@ -21,3 +21,16 @@ export const TURNS = {
   /** @limit reads: wait of a search for its turn */
   waitMs: 5000,
 };
+
+/**
+ * The same for the past of plants and imports, which hold a turn for up to seconds: on SQLite a page of them looks through
+ * the log. They take no more than two of the five slots, one of each token, so that searches find others.
+ */
+export const PAST_TURNS = {
+  slots: 2,
+  ownerSlots: 1,
+  /** @limit reads: waiting requests of one token for the past of plants and imports; twice as many in all */
+  waitingMax: 64,
+  /** @limit reads: wait of such a request for its turn */
+  waitMs: 5000,
+};

@@ -64,6 +64,8 @@ export function parseConfig(environment: NodeJS.ProcessEnv, flags: FlagTexts, wr
     trustedHeader: read.oneOf("trustedHeader", TRUSTED_HEADERS),
     /** The origins of other pages that may use the service, as browsers send them. */
     origins: read.origins("origins"),
+    /** 0 keeps no changes. */
+    changesDays: read.integer("changesDays", { min: 0, max: 60 }),
     /** How long to report unready before the server stops listening, so that a load balancer notices. */
     drainDelayMs: read.integer("drainDelayMs", { min: 0, max: 60_000 }),
     drainMs: read.integer("drainMs", { min: 0, max: 60_000 }),

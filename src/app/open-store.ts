@@ -1,18 +1,20 @@
 import { hashFirstToken } from "../auth/first-token.ts";
 import type { Config } from "./config.ts";
 import { expectAccess, firstTokenFile, makeFolder } from "../runtime/data-folder.ts";
+import type { PlantId } from "../domain/plant.ts";
 import type { Log } from "../runtime/log.ts";
 import type { CheckStep, Look } from "../store/check.ts";
 import type { ContentsPart, Filled } from "../store/contents.ts";
 import { checkSqliteStore } from "../store/sqlite/check.ts";
 import { expectSqliteStore, findFilesFault, takeAlone } from "../store/sqlite/engine/files.ts";
 import { holdLock } from "../store/sqlite/engine/folder-lock.ts";
+import { forgetSqliteChanges } from "../store/sqlite/forget.ts";
 import { repairSqliteStore } from "../store/sqlite/repair.ts";
 import { restoreSqliteStore } from "../store/sqlite/restore.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
 import type { OpenOptions, Store } from "../store/store.ts";
 
-export type StoreOptions = Omit<OpenOptions, "queueMax" | "queueWaitMs"> &
+export type StoreOptions = Omit<OpenOptions, "changesDays" | "queueMax" | "queueWaitMs"> &
   Readonly<{
     /** Whether to create a store if the folder has none. */
     isNew: boolean;
@@ -21,7 +23,7 @@ export type StoreOptions = Omit<OpenOptions, "queueMax" | "queueWaitMs"> &
   }>;
 
 /** Opens the store that the settings name. Commands that need no service use it directly. */
-export async function openStore({ data, database, queueMax, queueWaitMs }: Config, options: StoreOptions): Promise<Store> {
+export async function openStore({ data, database, changesDays, queueMax, queueWaitMs }: Config, options: StoreOptions): Promise<Store> {
   if (database.kind === "sqlite" && !options.isNew) expectOwnStore(data, database.path);
   if (database.kind === "sqlite" || options.isServing) {
     makeFolder(data);
@@ -30,9 +32,9 @@ export async function openStore({ data, database, queueMax, queueWaitMs }: Confi
   if (database.kind === "postgres") {
     // Loading this takes a tenth of the start time, and SQLite does not need it.
     const { openPostgresStore } = await import("../store/postgres/store.ts");
-    return openPostgresStore({ url: database.url, queueMax, queueWaitMs, ...options });
+    return openPostgresStore({ url: database.url, changesDays, queueMax, queueWaitMs, ...options });
   }
-  return openSqliteStore({ path: database.path, queueMax, queueWaitMs, ...options });
+  return openSqliteStore({ path: database.path, changesDays, queueMax, queueWaitMs, ...options });
 }
 
 /** Throws if there is no store, or this user may not use it. */
@@ -52,6 +54,16 @@ export async function restoreStore({ data, database }: Config, { contents, log }
   makeFolder(data);
   expectAccess(data);
   return whileLocked(database.path, () => restoreSqliteStore(database.path, contents));
+}
+
+/** Erases what a plant was from the changes that are kept, even while a service uses the store. Returns how many states. */
+export async function forgetChanges({ data, database }: Config, { id, log }: Readonly<{ id: PlantId; log: Log }>): Promise<number> {
+  if (database.kind === "postgres") {
+    const { forgetPostgresChanges } = await import("../store/postgres/forget.ts");
+    return forgetPostgresChanges({ url: database.url, log }, id);
+  }
+  expectOwnStore(data, database.path);
+  return forgetSqliteChanges(database.path, id);
 }
 
 /** Looks at all that a store holds, and changes nothing. Throws if there is no store, or it cannot be looked at. */

@@ -82,7 +82,7 @@ async function open(config: Config, options: StartOptions, opened: AsyncDisposab
   const running = { import: createFairShares(IMPORTS_MAX), export: createFairShares(EXPORTS_MAX), bulk: createFairShares(BULKS_MAX) };
   let isDraining = false;
   const shared = { first, usage, audit, limits, running, metrics, log, tracer: tracing?.requests };
-  const app = createServiceApp({ config, contract, files, store, ...shared, isDraining: () => isDraining });
+  const { app, streams } = createServiceApp({ config, contract, files, store, ...shared, isDraining: () => isDraining });
   const server = new HttpServer({ ...config, answer: app.answer, refuse: app.refuse, socketFd, portFlag: "--port", log });
   addServiceMetrics(metrics, { server, running, store, data: config.data });
   opened.defer(addProcessMetrics(metrics));
@@ -101,6 +101,8 @@ async function open(config: Config, options: StartOptions, opened: AsyncDisposab
     /** Reports unready, waits for a load balancer to notice, finishes running requests, then closes the store. */
     async stop(): Promise<void> {
       isDraining = true;
+      // They would last longer than any wait.
+      streams.drain();
       await sleep(config.drainDelayMs);
       await opened.disposeAsync();
     },

@@ -94,6 +94,11 @@ const TABLE = {
     fallback: "none",
     help: "other origins whose pages may use the service from a browser, separated by commas, such as https://garden.example",
   },
+  changesDays: {
+    operand: "days",
+    fallback: "30",
+    help: "how long changes are kept for those who follow them, and for people to look at and take back; 0 keeps none",
+  },
   drainDelayMs: {
     operand: "ms",
     fallback: "0",

@@ -1,12 +1,11 @@
 import { PlantStoreError } from "../domain/errors.ts";
 import { createFloodLog } from "../runtime/flood-log.ts";
 import type { Log } from "../runtime/log.ts";
+import type { ChangeKind } from "../domain/change.ts";
 import type { PlantId } from "../domain/plant.ts";
 import type { Principal } from "./principal.ts";
 
 type AuditEvent = "token_created" | "token_revoked" | "import_ended" | "export_ended";
-
-export type ChangeKind = "created" | "replaced" | "deleted";
 
 /** How to log changes of plants: not at all, as one sum per token and minute, or each one. */
 export const CHANGE_LOGS = ["none", "sum", "each"] as const;

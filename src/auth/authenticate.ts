@@ -60,16 +60,17 @@ export function createAuthenticator({ tokens, cacheMax, now }: AuthenticatorOpti
       return findOnce(authorization).then((token) => expectValid(token, now()));
     },
     /**
-     * For long-running work: throws `invalid_token` once the token that authenticated the request is no longer valid. It
-     * is as cheap as `authenticate` and notices a revocation within `FRESH_MS`. While the store cannot be reached, it uses
-     * the token as last seen.
+     * For long-running work: throws `invalid_token` once the token that authenticated the request is no longer valid,
+     * otherwise resolves with it. It is as cheap as `authenticate` and notices a revocation within `FRESH_MS`. While the
+     * store cannot be reached, it uses the token as last seen.
      */
-    async confirm(authorization: string | null, token: Token): Promise<void> {
+    async confirm(authorization: string | null, token: Token): Promise<Token> {
       const known = remembered.find(authorization);
       const isFresh = known && Math.abs(now() - known.at) < FRESH_MS;
       const found = isFresh ? known.token : await findOnce(authorization).catch(() => token);
       // Do not read the rest of the request.
       if (!found || !isValid(found, now())) throw invalidToken(found, { connection: "close" });
+      return found;
     },
   };
 }

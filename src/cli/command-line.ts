@@ -11,6 +11,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   backup: async () => (await import("./backup.ts")).backupCommand(),
   restore: async () => (await import("./restore.ts")).restoreCommand(),
   token: async () => (await import("./tokens.ts")).tokenCommand(),
+  changes: async () => (await import("./changes.ts")).changesCommand(),
   check: async () => (await import("./check.ts")).checkCommand(),
   config: async () => (await import("./config.ts")).configCommand(),
   completion: async () => (await import("./completion.ts")).completionCommand(() => createCommandLine()),

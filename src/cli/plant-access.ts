@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Config } from "../app/config.ts";
 import { createSharedPauses } from "../runtime/event-loop.ts";
 import { toFilter } from "../domain/plant-filter.ts";
@@ -34,7 +35,16 @@ export async function openStoreAccess(config: Config, isNew: boolean): Promise<P
   const openPauses = createSharedPauses(() => performance.now());
   return {
     import(source, { onConflict, dryRun, asked, onProblem, onCommit }) {
-      const how = { isReplacing: onConflict === "replace", isDryRun: dryRun, table: { asked }, pauses: openPauses(), onProblem, onCommit };
+      const how = {
+        isReplacing: onConflict === "replace",
+        isDryRun: dryRun,
+        by: "",
+        import: randomUUID().replaceAll("-", ""),
+        table: { asked },
+        pauses: openPauses(),
+        onProblem,
+        onCommit,
+      };
       return importFile(store.plants, source, { ...fileLimits(config.bodyBytesMax), ...how });
     },
     async *export(form, filter) {

@@ -44,13 +44,13 @@ export async function importFile(
   source: FileSource,
   options: ImportFileOptions,
 ): Promise<ImportSummary> {
-  const { pauses, onProblem, onCommit, isReplacing, isDryRun } = options;
+  const { pauses, onProblem, onCommit, isDryRun } = options;
   const findings = createFindings();
   const tally = createTally(onProblem);
   let writing: Promise<void> = Promise.resolve();
 
   async function write(batch: readonly Row[]): Promise<void> {
-    const outcomes = (await commit(plants, batch, { isReplacing, isDryRun })).values();
+    const outcomes = (await commit(plants, batch, options)).values();
     for (const row of batch) tally.add(row.line, "refusal" in row ? row.refusal : outcomes.next().value!);
     onCommit?.({ ...tally.counts });
   }
@@ -102,7 +102,7 @@ type PlantRow = Extract<Row, { plant: NewPlant }>;
 async function commit(
   plants: Pick<PlantStore, "import">,
   batch: readonly Row[],
-  { isReplacing, isDryRun }: ImportOptions,
+  { isReplacing, isDryRun, by, import: id }: ImportOptions,
 ): Promise<readonly ImportOutcome[]> {
   const rows = batch.filter((row) => "plant" in row);
   const isKeeping = (row: PlantRow) => isReplacing && row.isIdMade === true;
@@ -111,7 +111,7 @@ async function commit(
       ? []
       : plants.import(
           some.map(({ plant }) => plant),
-          { isReplacing: replaces, isDryRun },
+          { isReplacing: replaces, isDryRun, by, import: id },
         );
   const replacing = (
     await store(

@@ -12,7 +12,14 @@ export type Outcome = "created" | "same" | "in_use";
 /**
  * Changes that are committed together. No response has been sent yet, so the kinds may be applied one after the other.
  */
-export type Changes = Readonly<{ creates: readonly NewPlant[]; swaps: readonly Swap[]; tokens: readonly TokenChange[] }>;
+export type Changes = Readonly<{
+  creates: readonly NewPlant[];
+  swaps: readonly Swap[];
+  tokens: readonly TokenChange[];
+  /** Who asked for each create and each swap, in the same order. */
+  creators: readonly Owner[];
+  swappers: readonly Owner[];
+}>;
 
 /** One outcome for each change, in order, or why it alone failed. Kinds that an engine commits elsewhere are left out. */
 export type Outcomes = Readonly<{
@@ -34,6 +41,8 @@ export class Batch implements Changes {
   readonly creates: NewPlant[] = [];
   readonly swaps: Swap[] = [];
   readonly tokens: TokenChange[] = [];
+  readonly creators: Owner[] = [];
+  readonly swappers: Owner[] = [];
   /** Called when the commit has begun. */
   readonly onBegin: Array<() => void> = [];
   /** What of a trace each change is, if that is recorded. Empty if nothing is traced. */

@@ -58,6 +58,7 @@ export class GroupCommit {
   readonly create: PlantStore["create"] = async (plant, { owner = "", whileWriting } = {}) => {
     const batch = this.#join(owner, { characters: charactersOf(plant), searched: searchedOf(plant) });
     const at = batch.creates.push(plant) - 1;
+    batch.creators.push(owner);
     if (whileWriting) batch.onBegin.push(whileWriting);
     const { creates } = await this.#awaitOutcomes(batch);
     return settle(orThrow(creates?.[at]));
@@ -67,6 +68,7 @@ export class GroupCommit {
     const size = { characters: charactersOf(swap.from) + charactersOf(swap.to), searched: searchedOf(swap.to) };
     const batch = this.#join(owner, size);
     const at = batch.swaps.push(swap) - 1;
+    batch.swappers.push(owner);
     const { swaps } = await this.#awaitOutcomes(batch);
     return orThrow(swaps?.[at]) ?? false;
   };

@@ -51,6 +51,10 @@ export type ImportOptions = Readonly<{
   isReplacing: boolean;
   /** Only reports the outcomes, and changes nothing. */
   isDryRun: boolean;
+  /** Who imports; by default a command. */
+  by?: Owner | undefined;
+  /** The id of the import: all that has it is one import for people. By default it belongs to none. */
+  import?: string | undefined;
 }>;
 
 /**

@@ -4,6 +4,7 @@ import type { Log } from "../runtime/log.ts";
 import type { Metrics } from "../runtime/metrics.ts";
 import type { CommitTracer } from "../tracing/commit-tracer.ts";
 import type { Contents } from "./contents.ts";
+import type { History } from "./history.ts";
 import type { PlantStore } from "./plants.ts";
 import type { TokenStore } from "./tokens.ts";
 
@@ -11,6 +12,8 @@ import type { TokenStore } from "./tokens.ts";
 export type OpenOptions = Readonly<{
   /** Whether it is opened to serve. Commands that only manage tokens need less. */
   isServing: boolean;
+  /** How long changes are kept; 0 keeps none. */
+  changesDays: number;
   queueMax: number;
   queueWaitMs: number;
   log: Log;
@@ -23,6 +26,7 @@ export type Store = Readonly<{
   name: string;
   plants: PlantStore;
   tokens: TokenStore;
+  history: History;
   /** Whether a change of this owner would be refused with `overloaded` now: asked before its body is read, it saves most of the work. */
   isFull(queue: Queue, owner: Owner): boolean;
   /**

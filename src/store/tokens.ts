@@ -78,6 +78,8 @@ export type TokenStore = Readonly<{
   find(hash: string): Promise<Token | undefined>;
   /** A page of all tokens by time of creation, even revoked and expired ones, behind the id `after`. Undefined if there is no such one. */
   list(query: TokenQuery): Promise<readonly Token[] | undefined>;
+  /** The names of those of these tokens that there are, also of revoked ones, by their ids. */
+  names(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /**
    * Revokes a token and, unless they are kept, all its descendants. Resolves with the ids of those that were valid
    * before; undefined when there is no such token. Revoking twice keeps the first time.

@@ -5,9 +5,11 @@ import type { Database, Statement } from "../../src/store/postgres/engine/pool.t
 import { COLUMN, SCHEMA, STATISTICS, STEPS } from "../../src/store/postgres/engine/schema.ts";
 import { INDEX, isIndex } from "../../src/store/postgres/engine/index-build.ts";
 import * as requirements from "../../src/store/postgres/engine/requirements.ts";
+import * as changeStatements from "../../src/store/postgres/change-statements.ts";
 import * as checkStatements from "../../src/store/postgres/check-statements.ts";
 import { LIST_DATED_PLANTS, LIST_DATED_PLANTS_UP_TO, LIST_PLANTS_UP_TO, LISTS } from "../../src/store/postgres/list-statements.ts";
 import * as orderStatements from "../../src/store/postgres/order-statements.ts";
+import * as pastStatements from "../../src/store/postgres/past-statements.ts";
 import * as plantStatements from "../../src/store/postgres/plant-statements.ts";
 import { PROBE_BEGIN } from "../../src/store/postgres/probe.ts";
 import { RESTORE_BEGIN } from "../../src/store/postgres/restore.ts";
@@ -38,7 +40,7 @@ const BANNED: ReadonlyArray<readonly [pattern: RegExp, why: string]> = [
   [/;/, "more than one statement"],
 ];
 
-const { insertRows, ...ofPlants } = plantStatements;
+const { insertRows, updateText: _updateText, deleteText: _deleteText, ...ofPlants } = plantStatements;
 const { checkIndex, ...ofChecks } = checkStatements;
 const {
   SORTED_MAX: _sorted,
@@ -132,7 +134,8 @@ describe("the SQL", () => {
   });
 
   it("casts every parameter except those that a driver handles", () => {
-    for (const { text } of ALL) expect(text.match(/\$\d+(?!\d*::)/g) ?? [], text).toEqual([]);
+    for (const { text } of [...ALL, ...Object.values(changeStatements), ...Object.values(pastStatements)])
+      expect(text.match(/\$\d+(?!\d*::)/g) ?? [], text).toEqual([]);
   });
 
   it("names the ids of the plants that it reads or changes, so that Citus asks only the shards that have them", () => {
@@ -194,9 +197,9 @@ describe("the SQL", () => {
 
   it("is nowhere else", () => {
     const folder = join(PROJECT, "src/store/postgres");
-    // Of shards only Citus is asked, once it is known to be there.
+    // Of shards only Citus is asked, once it is known to be there, and of changes only PostgreSQL itself.
     const known =
-      /^((check|list|order|plant|token|shard)-statements|counts|snapshot|shard-indexes|engine\/(index-build|schema|requirements|shards))\.ts$/;
+      /^((change|check|list|order|past|plant|token|shard)-statements|counts|snapshot|shard-indexes|engine\/(index-build|schema|requirements|shards))\.ts$/;
     const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts") && !known.test(name));
     expect(files.length).toBeGreaterThan(5);
     for (const name of files)

@@ -24,6 +24,7 @@ import { needsOtherUser, OTHER, startProcess } from "../support/process.ts";
 import { startFlood } from "../support/flood.ts";
 import { readToken } from "../support/service.ts";
 import { rejectionOf } from "../support/rejection.ts";
+import { WITHOUT_LOG } from "../support/stores.ts";
 import { below, openRandom, pick, seedOf } from "../support/random.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
@@ -94,6 +95,8 @@ function check(folder: string, ...words: string[]) {
   return runCheck(["--data", folder, ...words]);
 }
 
+const LATER = "(SELECT max(at) + 1 FROM changes)";
+
 describe("plant-store check of a sound store", () => {
   it("finds nothing wrong after a stop, and changes no byte and makes no file", async () => {
     const folder = copyStore(whole);
@@ -101,7 +104,7 @@ describe("plant-store check of a sound store", () => {
     const { status, stdout, stderr } = await check(folder);
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     const parts = stdout.split("\n").map((line) => line.slice(0, 16).trim());
-    expect(parts).toEqual([...["files", "tables", "pages", "tokens", "plants", "search"].map((part) => `ok      ${part}`), ""]);
+    expect(parts).toEqual([...["files", "tables", "pages", "tokens", "changes", "plants", "search"].map((part) => `ok      ${part}`), ""]);
     expect(bytesOf(folder)).toEqual(before);
   });
 
@@ -113,10 +116,12 @@ describe("plant-store check of a sound store", () => {
     // It knows this plant, by the words that it had.
     const { id } = db.prepare("SELECT max(id) AS id FROM plants").get() as { id: number };
     const known = Buffer.from(BigInt64Array.of(BigInt(id)).buffer).toString("hex");
-    db.exec(`UPDATE plants SET name = 'Yucca' WHERE id = ${id}; INSERT INTO changes (ids, total) VALUES (x'${known}', 500)`);
+    db.exec(`UPDATE plants SET name = 'Yucca' WHERE id = ${id}; INSERT INTO changes (ids, total, at) VALUES (x'${known}', 500, ${LATER})`);
     expect(statesOf(killed)).toEqual([]);
     const ids = Buffer.from(BigInt64Array.of(123_456n).buffer).toString("hex");
-    db.exec(`INSERT INTO plants (id, name) VALUES (123456, 'Aloe vera'); INSERT INTO changes (ids, total) VALUES (x'${ids}', 501)`);
+    db.exec(
+      `INSERT INTO plants (id, name) VALUES (123456, 'Aloe vera'); INSERT INTO changes (ids, total, at) VALUES (x'${ids}', 501, ${LATER})`,
+    );
     db.close();
     expect(statesOf(killed)).toEqual([]);
     rmSync(join(killed, "plants.db.search"));
@@ -202,7 +207,9 @@ describe("plant-store check calls nothing damaged because of", () => {
   it("tables of a version before this one, which the next start brings up to date", () => {
     const later = "ALTER TABLE changes DROP COLUMN before; CREATE INDEX plants_by_tag ON plants (tag) WHERE tag IS NOT NULL";
     const total = "ALTER TABLE changes DROP COLUMN total; CREATE TABLE bulk_changes (seq INTEGER PRIMARY KEY, ids BLOB NOT NULL) STRICT";
-    expect(statesOf(damaged(`${later}; ${total}; ALTER TABLE plants DROP COLUMN added; PRAGMA user_version = 3`))).toEqual(["tables note"]);
+    expect(statesOf(damaged(`${WITHOUT_LOG}; ${later}; ${total}; ALTER TABLE plants DROP COLUMN added; PRAGMA user_version = 3`))).toEqual([
+      "tables note",
+    ]);
   });
 
   it("a WAL that has begun again, and still holds some of what it had before", () => {
@@ -239,6 +246,9 @@ const SEARCH = "plants.db.search";
 const FORGET = `CREATE VIRTUAL TABLE temp.tokens USING fts5vocab(main, names, instance);
   INSERT INTO names (names, rowid, words) SELECT 'delete', 1, group_concat(term, ' ') FROM temp.tokens WHERE doc = 1`;
 
+/** Its index knows the newest by its time. */
+const NEWEST_BUT_ONE = "WHERE seq = (SELECT max(seq) - 1 FROM changes WHERE kinds IS NOT NULL)";
+
 type Damage = readonly [what: string, make: () => string, ...found: string[]];
 
 /** What is found, by what was done. The index and what follows from the plants can be rebuilt. */
@@ -255,6 +265,14 @@ const FAULTS: readonly Damage[] = [
   ["an index is gone", () => damaged("DROP INDEX tokens_by_parent"), "tables wrong"],
   ["the number of plants is too small", () => damaged("UPDATE changes SET total = total - 1"), "count wrong"],
   ["the ids of a change are cut", () => damaged("UPDATE changes SET ids = x'0102'"), "changes wrong", "search note"],
+  [
+    "the time of a change is earlier than that of the one before",
+    () => damaged(`UPDATE changes SET at = 1 ${NEWEST_BUT_ONE}`),
+    "changes wrong",
+  ],
+  ["a change has no time, and the one before has one", () => damaged(`UPDATE changes SET at = NULL ${NEWEST_BUT_ONE}`), "changes wrong"],
+  ["a change has one kind too many", () => damaged(`UPDATE changes SET kinds = kinds || 'c' ${NEWEST_BUT_ONE}`), "changes wrong"],
+  ["what was there before a change is no JSON", () => damaged(`UPDATE changes SET before = '[' ${NEWEST_BUT_ONE}`), "changes wrong"],
   ["a name was changed by hand", () => damaged("UPDATE plants SET name = 'Ficus sort 1' WHERE id = 1"), "search wrong"],
   ["a tag was", () => damaged("UPDATE plants SET tag = 'other' WHERE id = 1000"), "search wrong"],
   ["the time of a create was", () => damaged("UPDATE plants SET added = added + 1 WHERE id = 1"), "search wrong"],

@@ -9,7 +9,7 @@ import { markVersion, UNMARKED, walMark } from "../../src/store/sqlite/engine/fi
 import { migrate, schemaVersion } from "../../src/store/sqlite/engine/schema.ts";
 import { Writer } from "../../src/store/sqlite/engine/writer.ts";
 import type { Store } from "../../src/store/store.ts";
-import { openSqlite } from "../support/stores.ts";
+import { openSqlite, WITHOUT_LOG } from "../support/stores.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { cleanEnvironment, PROJECT, runCommand, startProcess } from "../support/process.ts";
 import { until } from "../support/until.ts";
@@ -234,7 +234,7 @@ const OWN: Readonly<Record<string, () => Promise<string>>> = {
   },
   async "another program has begun it again, and a newer version was killed when it had migrated the tables"() {
     const { folder, shell, mark } = await leaveInCheckpoint();
-    shell.exec(`ALTER TABLE changes DROP COLUMN before; PRAGMA user_version = ${markVersion(schemaVersion(shell) - 1, mark)}`);
+    shell.exec(`${WITHOUT_LOG}; PRAGMA user_version = ${markVersion(schemaVersion(shell) - 1, mark)}`);
     beginAgain(shell, 2);
     shell.exec("PRAGMA wal_checkpoint(FULL)");
     migrate(shell);

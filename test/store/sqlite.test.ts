@@ -13,7 +13,7 @@ import { askUntil, until } from "../support/until.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { runCommand } from "../support/process.ts";
-import { openSqlite } from "../support/stores.ts";
+import { openSqlite, WITHOUT_LOG } from "../support/stores.ts";
 import { rejectionOf } from "../support/rejection.ts";
 
 const PAGE_BYTES = 4096;
@@ -119,14 +119,14 @@ describe("the SQLite store", () => {
     await (await openSqlite(path)).close();
     const versionOf = () => read(path, "PRAGMA user_version")[0];
     // As the version before left it.
-    execute(path, "ALTER TABLE changes DROP COLUMN before; PRAGMA user_version = 5");
+    execute(path, `${WITHOUT_LOG}; PRAGMA user_version = 6`);
     const unlock = holdLock(`${path}.lock`);
     const refused = rejectionOf(openSqlite(path, { isServing: false }));
     expect(await refused).toHaveProperty("message", expect.stringContaining("A service of an older version is using this store"));
-    expect(versionOf()).toEqual({ user_version: 5 });
+    expect(versionOf()).toEqual({ user_version: 6 });
     unlock();
     await (await openSqlite(path, { isServing: false })).close();
-    expect(versionOf()).toEqual({ user_version: 6 });
+    expect(versionOf()).toEqual({ user_version: 7 });
   });
 
   it("leaves tables as they are that it cannot migrate, because they are not those of their version, and says what to do", async () => {
@@ -210,28 +210,31 @@ it("a WAL that grew while an export kept it from starting again gives its room b
   writer.close();
 });
 
-it.each(["has", "has not"])("a stopped store keeps nothing of what a plant was, when the index %s followed before", async (has) => {
-  const path = newPath();
-  const before = () => read(path, "SELECT before FROM changes WHERE before IS NOT NULL");
-  const store = await openSqlite(path);
-  const [acer, quercus] = [plantOf(1, "Acer"), plantOf(2, "Quercus")];
-  const names = async () => (await store.plants.listOrdered(IN_ORDER)).plants.map(({ name }) => name);
-  for (const plant of [acer, quercus]) await store.plants.create(plant);
-  await until("The index is built", () => names().then(Boolean, () => false));
-  await store.plants.compareAndSwap({ from: acer, to: plantOf(1, "Betula") });
-  await store.plants.compareAndSwap({ from: quercus, to: undefined });
-  expect(before()).toEqual([{ before: expect.stringContaining("Acer") }, { before: expect.stringContaining("Quercus") }]);
-  if (has === "has") expect(await names()).toEqual(["Betula"]);
-  await store.close();
-  expect(before()).toEqual([]);
-});
+it.each(["has", "has not"])(
+  "a stopped store that keeps no changes has nothing of what a plant was, when the index %s followed before",
+  async (has) => {
+    const path = newPath();
+    const before = () => read(path, "SELECT before FROM changes WHERE before IS NOT NULL");
+    const store = await openSqlite(path, { changesDays: 0 });
+    const [acer, quercus] = [plantOf(1, "Acer"), plantOf(2, "Quercus")];
+    const names = async () => (await store.plants.listOrdered(IN_ORDER)).plants.map(({ name }) => name);
+    for (const plant of [acer, quercus]) await store.plants.create(plant);
+    await until("The index is built", () => names().then(Boolean, () => false));
+    await store.plants.compareAndSwap({ from: acer, to: plantOf(1, "Betula") });
+    await store.plants.compareAndSwap({ from: quercus, to: undefined });
+    expect(before()).toEqual([{ before: expect.stringContaining("Acer") }, { before: expect.stringContaining("Quercus") }]);
+    if (has === "has") expect(await names()).toEqual(["Betula"]);
+    await store.close();
+    expect(before()).toEqual([]);
+  },
+);
 
-it("a VACUUM of a stopped store without its search index leaves nothing of what was deleted, neither its room nor its name and tag", async () => {
+it("a VACUUM of a stopped store that keeps no changes, without its search index, leaves nothing of what was deleted, neither its room nor its name and tag", async () => {
   const data = temporaryFolder();
   const names = () => readdirSync(data).filter((name) => /quercus|fagaceae/i.test(readFileSync(join(data, name), "latin1")));
   const bytes = () => statSync(join(data, "plants.db")).size;
   async function serve(requests: (service: Awaited<ReturnType<typeof startTestService>>) => Promise<unknown>): Promise<void> {
-    const service = await startTestService({ data });
+    const service = await startTestService({ data, changesDays: "0" });
     await requests(service);
     await service.stop();
   }

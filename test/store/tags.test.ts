@@ -7,7 +7,7 @@ import type { NewPlant, PlantId } from "../../src/domain/plant.ts";
 import { wordsOfName } from "../../src/domain/terms.ts";
 import { Writer } from "../../src/store/sqlite/engine/writer.ts";
 import { NOTHING_INDEXED } from "../../src/store/sqlite/search/changes.ts";
-import type { PlantRow } from "../../src/store/sqlite/search/changes.ts";
+import type { PlantRow } from "../../src/store/sqlite/log-row.ts";
 import { removeWordIndex } from "../../src/store/sqlite/search/index-file.ts";
 import { Indexer } from "../../src/store/sqlite/search/indexer.ts";
 import { tokensOf } from "../../src/store/sqlite/search/plant-tokens.ts";

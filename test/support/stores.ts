@@ -4,9 +4,14 @@ import { openPostgresStore } from "../../src/store/postgres/store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
 
-type Options = Partial<Pick<Parameters<typeof openSqliteStore>[0], "isServing" | "queueMax" | "queueWaitMs">>;
+/** Makes the tables of SQLite those of version 6, which had no log. */
+export const WITHOUT_LOG = `DROP TABLE imports; ALTER TABLE changes RENAME TO later;
+  CREATE TABLE changes (seq INTEGER PRIMARY KEY, ids BLOB NOT NULL, total INTEGER, before TEXT) STRICT;
+  INSERT INTO changes SELECT seq, ids, total, before FROM later; DROP TABLE later`;
 
-const common = () => ({ isServing: true, queueMax: 100_000, queueWaitMs: 10_000, metrics: createMetrics() });
+type Options = Partial<Pick<Parameters<typeof openSqliteStore>[0], "changesDays" | "isServing" | "queueMax" | "queueWaitMs">>;
+
+const common = () => ({ isServing: true, changesDays: 30, queueMax: 100_000, queueWaitMs: 10_000, metrics: createMetrics() });
 
 /** Opens a store as a service does, unless the options say otherwise. `write` gets each line of its log. */
 export function openSqlite(path: string, options: Options = {}, write: (line: string) => void = () => {}): Promise<Store> {

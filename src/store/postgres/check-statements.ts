@@ -4,26 +4,26 @@ import type { Statement } from "./engine/pool.ts";
 export const LIST_INDEXES = {
   text: `SELECT quote_ident(relname), indisvalid AND indisready, amname, indexrelid::text FROM pg_index
     JOIN pg_class ON pg_class.oid = indexrelid JOIN pg_am ON pg_am.oid = relam
-    WHERE indrelid = to_regclass('store.plants') OR indrelid = to_regclass('store.tokens') ORDER BY 1`,
+    WHERE indrelid IN (to_regclass('store.plants'), to_regclass('store.tokens'), to_regclass('store.plant_changes')) ORDER BY 1`,
 } as const satisfies Statement;
 
 /** The columns of our tables, with their types and whether they have a default. */
 export const LIST_COLUMNS = {
   text: `SELECT relname || '.' || attname, format_type(atttypid, atttypmod), atthasdef FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
-    WHERE attrelid IN (to_regclass('store.plants'), to_regclass('store.tokens')) AND attnum > 0 AND NOT attisdropped ORDER BY attrelid, attnum`,
+    WHERE attrelid IN (to_regclass('store.plants'), to_regclass('store.tokens'), to_regclass('store.plant_changes')) AND attnum > 0 AND NOT attisdropped ORDER BY attrelid, attnum`,
 } as const satisfies Statement;
 
 /** Our tables that have no primary key. */
 export const LIST_KEYLESS = {
-  text: `SELECT relname FROM pg_class WHERE oid IN (to_regclass('store.plants'), to_regclass('store.tokens'))
+  text: `SELECT relname FROM pg_class WHERE oid IN (to_regclass('store.plants'), to_regclass('store.tokens'), to_regclass('store.plant_changes'))
     AND NOT EXISTS (SELECT 1 FROM pg_index WHERE indrelid = pg_class.oid AND indisprimary)`,
 } as const satisfies Statement;
 
 /** What others run when our tables change. */
 export const LIST_HOOKS = {
-  text: `SELECT tgname FROM pg_trigger WHERE tgrelid IN (to_regclass('store.plants'), to_regclass('store.tokens')) AND NOT tgisinternal
+  text: `SELECT tgname FROM pg_trigger WHERE tgrelid IN (to_regclass('store.plants'), to_regclass('store.tokens'), to_regclass('store.plant_changes')) AND NOT tgisinternal
     UNION ALL SELECT conname FROM pg_constraint
-    WHERE conrelid IN (to_regclass('store.plants'), to_regclass('store.tokens')) AND contype IN ('c', 'f', 'u', 'x') ORDER BY 1`,
+    WHERE conrelid IN (to_regclass('store.plants'), to_regclass('store.tokens'), to_regclass('store.plant_changes')) AND contype IN ('c', 'f', 'u', 'x') ORDER BY 1`,
 } as const satisfies Statement;
 
 /** Whether indexes of text were built with another order of it than the system has now. PostgreSQL alone tells. */

@@ -62,6 +62,11 @@ async function toColumns(plants: readonly NewPlant[], kinds: readonly ToElement[
   return columns.map((elements) => `{${elements.join()}}`);
 }
 
+/** Texts as an array in text form. */
+export function textsOf(texts: readonly string[]): string {
+  return `{${texts.map((text) => quote(toColumn(text))).join()}}`;
+}
+
 /** An element of an array in text form (doc: arrays, "Array Input and Output Syntax"). */
 function quote(element: string): string {
   return element.includes('"') || element.includes("\\") ? `"${element.replaceAll(/["\\]/g, String.raw`\$&`)}"` : `"${element}"`;
@@ -92,3 +97,7 @@ export function toPlant([id, name, tag]: readonly [...PlantRow, ...unknown[]]): 
 export function plantsById(rows: readonly PlantRow[]): Map<PlantId, NewPlant> {
   return new Map(rows.map((row) => [asPlantId(row[0]), toPlant(row)]));
 }
+
+/** The plant of an entry as it is now: looked up by its id, however many entries the planner expects. */
+export const joinPlant = (entry: string) =>
+  `LEFT JOIN LATERAL (SELECT id, name, tag FROM store.plants WHERE plants.id = ${entry}.id LIMIT 1) AS plants ON true`;

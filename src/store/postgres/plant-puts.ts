@@ -5,7 +5,7 @@ import type { NewPlant, PlantId } from "../../domain/plant.ts";
 import type { ImportOutcome } from "../plants.ts";
 import { plantsById } from "./plant-columns.ts";
 import { changeOrRefuse } from "./plant-tables.ts";
-import type { PlantTables, Update } from "./plant-tables.ts";
+import type { Origin, PlantTables, Update } from "./plant-tables.ts";
 
 /** How often to try plants that others create, change and delete at the same moment. */
 const TRIES_MAX = 100;
@@ -15,6 +15,7 @@ const PAUSE_MS_MAX = 10;
 
 type PutOptions = Readonly<{
   isDryRun: boolean;
+  origin: Origin;
   /** Makes a plant replace another one with its id. Without it, that one stays. */
   replace?: Replace | undefined;
 }>;
@@ -27,7 +28,7 @@ export function createPut(tables: PlantTables) {
   /** Repeats come together, as of a file that is imported again. Then a look is cheaper than the attempt to create. */
   let wereMostThere = false;
 
-  return async (plants: readonly NewPlant[], { isDryRun, replace }: PutOptions): Promise<Array<ImportOutcome | Error>> => {
+  return async (plants: readonly NewPlant[], { isDryRun, origin, replace }: PutOptions): Promise<Array<ImportOutcome | Error>> => {
     const isReplacing = replace !== undefined;
     // If an id occurs more than once, the first plant creates and the last one replaces.
     const wanted = new Map((isReplacing ? plants : plants.toReversed()).map((plant) => [plant.id, plant]));
@@ -44,7 +45,7 @@ export function createPut(tables: PlantTables) {
         break;
       }
       if (tries > 0) await sleep(Math.random() * Math.min(tries, PAUSE_MS_MAX));
-      const others = tries < 0 ? open : await insert(tables, open, refused);
+      const others = tries < 0 ? open : await insert(tables, open, { origin, refused });
       if (others.length === 0) break;
       const stored = plantsById(await tables.find(others.map(({ id }) => id)));
       for (const [id, plant] of stored) before.set(id, plant);
@@ -53,7 +54,7 @@ export function createPut(tables: PlantTables) {
       const { same = [], different = [] } = Object.groupBy(there, (plant) => (isSame(plant, stored.get(plant.id)) ? "same" : "different"));
       // Retry those that were deleted or changed in the meantime.
       const deleted = others.filter(({ id }) => !stored.has(id));
-      const changed = replace ? await replace(updatesOf(different, stored), ({ id }, reason) => refused.set(id, reason)) : [];
+      const changed = replace ? await replace(updatesOf(different, stored), origin, ({ id }, reason) => refused.set(id, reason)) : [];
       const unconfirmed = same.length > 0 && !(await tables.confirm(same)) ? same : [];
       open = [...deleted, ...changed, ...unconfirmed].toSorted(byId);
       for (const { id } of open) before.delete(id);
@@ -65,8 +66,13 @@ export function createPut(tables: PlantTables) {
 }
 
 /** Resolves with those that were neither created nor refused: their ids are in use. */
-async function insert(tables: PlantTables, plants: readonly NewPlant[], refused: Refused): Promise<readonly NewPlant[]> {
-  const rows = await changeOrRefuse(plants, tables.insert, ({ id }, reason) => refused.set(id, reason));
+async function insert(
+  tables: PlantTables,
+  plants: readonly NewPlant[],
+  { origin, refused }: Readonly<{ origin: Origin; refused: Refused }>,
+): Promise<readonly NewPlant[]> {
+  const create = (some: readonly NewPlant[]) => tables.insert(some, origin);
+  const rows = await changeOrRefuse(plants, create, ({ id }, reason) => refused.set(id, reason));
   if (rows.length === plants.length) return [];
   const created = new Set(rows.map(([id]) => id));
   return plants.filter(({ id }) => !created.has(id) && !refused.has(id));
@@ -96,7 +102,11 @@ function outcomesOf(plants: readonly NewPlant[], before: ReadonlyMap<PlantId, Ne
 const REPLACE_TRIES_MAX = 5;
 
 /** Makes what is not refused. Resolves with the plants that were not as expected any more. */
-export type Replace = (updates: readonly Update[], refuse: (plant: Update, reason: Error) => void) => Promise<readonly NewPlant[]>;
+export type Replace = (
+  updates: readonly Update[],
+  origin: Origin,
+  refuse: (plant: Update, reason: Error) => void,
+) => Promise<readonly NewPlant[]>;
 
 /**
  * Replaces plants. After a failure no one knows whether they were replaced, until they are looked at. What is neither
@@ -114,13 +124,14 @@ export function createReplace(tables: Pick<PlantTables, "confirm" | "find">, upd
     return left;
   }
 
-  return async (updates, refuse) => {
+  return async (updates, origin, refuse) => {
+    const change = (some: readonly Update[]) => update(some, origin);
     let failure: unknown;
     let open = updates;
     for (let tries = 1; open.length > 0; tries += 1) {
       try {
         const refused = new Set<PlantId>();
-        const rows = await changeOrRefuse(open, update, (plant, reason) => {
+        const rows = await changeOrRefuse(open, change, (plant, reason) => {
           refused.add(plant.id);
           refuse(plant, reason);
         });

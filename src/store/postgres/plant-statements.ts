@@ -9,7 +9,6 @@ import type { Statement } from "./engine/pool.ts";
 
 const NEW_PLANTS = `SELECT id, name, tag, words::tsvector, decode(name_key, 'hex')
   FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[]) AS v (id, name, tag, words, name_key)`;
-const EXPECTED_PLANTS = `unnest($1::bigint[], $2::text[], $3::text[]) AS v (id, name, tag)`;
 
 /** Without the ids as a condition, a plan made on an empty table reads the whole table and is kept, and Citus asks every shard. */
 const IS_EXPECTED = `plants.id = ANY($1::bigint[]) AND plants.id = v.id AND plants.name = v.name AND plants.tag IS NOT DISTINCT FROM v.tag`;
@@ -43,23 +42,32 @@ function listRows(count: number): string {
  */
 export const CONFIRM_PLANTS = {
   name: "confirm_plants",
-  text: `UPDATE store.plants SET tag = plants.tag FROM ${EXPECTED_PLANTS} WHERE ${IS_EXPECTED} RETURNING plants.id`,
+  text: `UPDATE store.plants SET tag = plants.tag FROM unnest($1::bigint[], $2::text[], $3::text[]) AS v (id, name, tag) WHERE ${IS_EXPECTED} RETURNING plants.id`,
 } as const satisfies Statement;
+
+/** `isLogged`: takes who makes each change too, behind the rest, and returns what the plant was, and whether it stays so. */
+export function updateText(isLogged: boolean): string {
+  const [writers, writer, before] = isLogged
+    ? [", $8::text[]", ", writer", ", v.name, v.tag, v.writer, v.name = v.new_name AND v.tag IS NOT DISTINCT FROM v.new_tag AS is_same"]
+    : ["", "", ""];
+  return `UPDATE store.plants SET name = v.new_name, tag = v.new_tag, words = v.new_words::tsvector, name_key = decode(v.new_key, 'hex')
+    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[]${writers})
+      AS v (id, name, tag, new_name, new_tag, new_words, new_key${writer})
+    WHERE ${IS_EXPECTED} RETURNING plants.id${before}`;
+}
+
+/** `isLogged`: takes who makes each change too, behind the rest, and returns what the plant was. */
+export function deleteText(isLogged: boolean): string {
+  const [writers, writer, before] = isLogged ? [", $4::text[]", ", writer", ", v.name, v.tag, v.writer"] : ["", "", ""];
+  return `DELETE FROM store.plants USING unnest($1::bigint[], $2::text[], $3::text[]${writers}) AS v (id, name, tag${writer})
+    WHERE ${IS_EXPECTED} RETURNING plants.id${before}`;
+}
 
 /** Takes expected ids, names and tags, then new names, tags, words and keys. Returns the ids of the plants that matched. */
-export const UPDATE_PLANTS = {
-  name: "update_plants",
-  text: `UPDATE store.plants SET name = v.new_name, tag = v.new_tag, words = v.new_words::tsvector, name_key = decode(v.new_key, 'hex')
-    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
-      AS v (id, name, tag, new_name, new_tag, new_words, new_key)
-    WHERE ${IS_EXPECTED} RETURNING plants.id`,
-} as const satisfies Statement;
+export const UPDATE_PLANTS = { name: "update_plants", text: updateText(false) } as const satisfies Statement;
 
 /** Takes the expected ids, names and tags. Returns the ids of the plants that matched. */
-export const DELETE_PLANTS = {
-  name: "delete_plants",
-  text: `DELETE FROM store.plants USING ${EXPECTED_PLANTS} WHERE ${IS_EXPECTED} RETURNING plants.id`,
-} as const satisfies Statement;
+export const DELETE_PLANTS = { name: "delete_plants", text: deleteText(false) } as const satisfies Statement;
 
 export const FIND_PLANTS = {
   name: "find_plants",

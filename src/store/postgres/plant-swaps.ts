@@ -1,12 +1,16 @@
+import type { Owner } from "../../runtime/fair-shares.ts";
 import { isSame } from "../../domain/plant.ts";
 import type { NewPlant, PlantId } from "../../domain/plant.ts";
 import { idOf } from "../plants.ts";
 import type { Swap } from "../plants.ts";
 import { changeOrRefuse } from "./plant-tables.ts";
-import type { PlantTables, Update } from "./plant-tables.ts";
+import type { Origin, PlantTables, Update } from "./plant-tables.ts";
 
 /** Makes swaps in order, those of different plants together. Resolves with whether each was made, or why the server refuses it. */
-export async function makeSwaps(tables: PlantTables, swaps: readonly Swap[]): Promise<Array<boolean | Error>> {
+export async function makeSwaps(
+  tables: PlantTables,
+  { swaps, swappers }: Readonly<{ swaps: readonly Swap[]; swappers: readonly Owner[] }>,
+): Promise<Array<boolean | Error>> {
   const made: Array<boolean | Error> = swaps.map(() => false);
   /** What the swapped plants are now: a later swap that expects something else fails without a statement. */
   const current = new Map<PlantId, NewPlant | undefined>();
@@ -24,6 +28,7 @@ export async function makeSwaps(tables: PlantTables, swaps: readonly Swap[]): Pr
     const changed = await makeTogether(
       tables,
       ids.map((id) => swaps[turn.get(id)!]!),
+      { by: (id) => swappers[turn.get(id)!]! },
       ({ id }, reason) => (made[turn.get(id)!] = reason),
     );
     for (const [id, at] of turn) {
@@ -40,6 +45,7 @@ export async function makeSwaps(tables: PlantTables, swaps: readonly Swap[]): Pr
 async function makeTogether(
   { insert, remove, update }: PlantTables,
   swaps: readonly Swap[],
+  origin: Origin,
   refuse: (plant: Readonly<{ id: PlantId }>, reason: Error) => void,
 ): Promise<Set<bigint>> {
   const inserts: NewPlant[] = [];
@@ -51,9 +57,9 @@ async function makeTogether(
     else if (to) inserts.push(to);
   }
   const rows = [
-    ...(await changeOrRefuse(inserts, insert, refuse)),
-    ...(await changeOrRefuse(removes, remove, refuse)),
-    ...(await changeOrRefuse(updates, update, refuse)),
+    ...(await changeOrRefuse(inserts, (some) => insert(some, origin), refuse)),
+    ...(await changeOrRefuse(removes, (some) => remove(some, origin), refuse)),
+    ...(await changeOrRefuse(updates, (some) => update(some, origin), refuse)),
   ];
   return new Set(rows.map(([id]) => id));
 }

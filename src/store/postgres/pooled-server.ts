@@ -155,7 +155,7 @@ async function findMissingRight(execute: Execute, onMissing: WatchOptions["onMis
     throw new PlantStoreError("store_unavailable", { cause });
   }
   const cause = new Error(
-    "The user may not do what the service needs: grant SELECT, INSERT, UPDATE and DELETE on the tables plants, tokens and plant_store_schema.",
+    "The user may not do what the service needs: grant SELECT, INSERT, UPDATE and DELETE on the tables plants, plant_changes, tokens and plant_store_schema.",
   );
   return new PlantStoreError("store_unavailable", { cause });
 }

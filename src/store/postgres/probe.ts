@@ -6,10 +6,13 @@ import { judge } from "./engine/failure.ts";
 import type { Database, Statement } from "./engine/pool.ts";
 import { UnfitError } from "./engine/requirements.ts";
 import type { Execute } from "./engine/retry.ts";
-import { columnsOf, searchableColumnsOf, toPlant } from "./plant-columns.ts";
+import { LOGGED_HERE } from "./change-statements.ts";
+import { columnsOf, toPlant } from "./plant-columns.ts";
 import type { PlantRow } from "./plant-columns.ts";
 import { list } from "./plant-lists.ts";
-import { CONFIRM_PLANTS, DELETE_PLANTS, FIND_PLANTS, INSERT_PLANTS, UPDATE_PLANTS } from "./plant-statements.ts";
+import { CONFIRM_PLANTS, FIND_PLANTS } from "./plant-statements.ts";
+import { openLoggedTable } from "./plant-tables.ts";
+import type { ChangedIds } from "./plant-tables.ts";
 import { beginTransaction } from "./transaction.ts";
 
 /** No one else sees the plants of the probe: its transaction is rolled back. */
@@ -28,18 +31,24 @@ const ONCE = { isRepeatable: false } as const;
 /** What was seen is not what a statement promises. */
 class Mismatch extends Error {}
 
-type ProbeOptions = Readonly<{ name: string; random: () => number; log: Log }>;
+type ProbeOptions = Readonly<{
+  name: string;
+  /** Whether changes are logged. */
+  isLogged: boolean;
+  random: () => number;
+  log: Log;
+}>;
 
 /**
  * Shows that the statements of the store do here what they do in PostgreSQL: not so behind a router that writes each
  * plant to every shard, or with a trigger on the table. Throws an UnfitError that says what was seen. A database that
  * takes no changes now is left alone: the service says so itself.
  */
-export async function probe(database: Database, { name, random, log }: ProbeOptions): Promise<void> {
+export async function probe(database: Database, { name, isLogged, random, log }: ProbeOptions): Promise<void> {
   try {
     const { execute, close } = await beginTransaction(database, [PROBE_BEGIN]);
     try {
-      await tryStatements(execute, random);
+      await tryStatements(execute, { isLogged, random });
       await execute(PROBE_END, [], ONCE);
       // Its ids stay in the index, many of them above all plants: below them, PostgreSQL leaves each page of rising ids
       // half empty. Who reads past them marks them as free. If that fails, as behind a pooler, the service works all the same.
@@ -66,7 +75,7 @@ function isTransientRefusal(thrown: unknown): boolean {
   return isTransient || (error !== undefined && error.code !== "store_unavailable");
 }
 
-async function tryStatements(execute: Execute, random: () => number): Promise<void> {
+async function tryStatements(execute: Execute, { isLogged, random }: Pick<ProbeOptions, "isLogged" | "random">): Promise<void> {
   const mark = `probe${Math.floor(random() * 2 ** 48).toString(36)}`;
   const ids = Array.from({ length: Number(PLANTS) }, (_, at) => idIn(at, random));
   // With what a trigger might trim, fold, normalize or cut.
@@ -74,30 +83,41 @@ async function tryStatements(execute: Execute, random: () => number): Promise<vo
     ids.map((id, at) => ({ id, name: ` ${mark} ${version}\0 Ä\u0308ß ${at} `, tag: ` ${mark}É ` }));
   const [first, second, third] = [plantsOf("first"), plantsOf("second"), plantsOf("third")];
 
-  async function write(statement: Statement, columns: readonly string[]): Promise<PlantId[]> {
-    return (await execute<[id: bigint]>(statement, columns, ONCE)).map(([id]) => asPlantId(id));
-  }
-  const swap = async (from: NewPlant[], to: NewPlant[]) => [...(await columnsOf(from)), ...(await searchableColumnsOf(to)).slice(1)];
+  const table = openLoggedTable(() => isLogged)(execute, ONCE);
+  const origin = { by: (id: PlantId) => `${mark} ${id}`, import: mark };
+  const write = async (rows: Promise<ChangedIds>) => (await rows).map(([id]) => asPlantId(id));
+  const swap = (from: NewPlant[], to: NewPlant[]) =>
+    table.update(
+      from.map((plant, at) => ({ id: plant.id, from: plant, to: to[at]! })),
+      origin,
+    );
   const find = async () => (await execute<PlantRow>(FIND_PLANTS, [ids], ONCE)).map(toPlant);
   const inOrder = async (query: object) =>
     (await list(execute, { limit: ids.length + 1, bytesMax: 2 ** 20, after: undefined, tag: undefined, words: [], ...query })).plants;
 
-  expectIds("written", await write(INSERT_PLANTS, await searchableColumnsOf(first)), ids);
+  expectIds("written", await write(table.insert(first, origin)), ids);
   expectPlants("written", await find(), first);
   expectList("by word", await inOrder({ words: [{ anyOf: [mark] }] }), first);
-  expectIds("written again", await write(INSERT_PLANTS, await searchableColumnsOf(second)), []);
+  expectIds("written again", await write(table.insert(second, origin)), []);
   expectPlants("written again", await find(), first);
-  expectIds("confirmed", await write(CONFIRM_PLANTS, await columnsOf(first)), ids);
-  expectIds("changed", await write(UPDATE_PLANTS, await swap(first, second)), ids);
-  expectIds("changed from what they no longer were", await write(UPDATE_PLANTS, await swap(first, third)), []);
+  expectIds("confirmed", await write(execute(CONFIRM_PLANTS, await columnsOf(first), ONCE)), ids);
+  expectIds("changed", await write(swap(first, second)), ids);
+  expectIds("changed from what they no longer were", await write(swap(first, third)), []);
   expectPlants("changed", await find(), second);
-  expectIds("changed again", await write(UPDATE_PLANTS, await swap(second, third)), ids);
+  expectIds("changed again", await write(swap(second, third)), ids);
   expectPlants("changed again", await find(), third);
   expectList("by tag", await inOrder({ tag: first[0]!.tag }), third);
   expectList("by word", await inOrder({ words: [{ anyOf: [mark] }] }), third);
   for (const plant of third) expectList("by id", await inOrder({ after: plant.id - 1n, limit: 1 }), [plant]);
-  expectIds("deleted", await write(DELETE_PLANTS, await columnsOf(third)), ids);
+  expectIds("deleted", await write(table.remove(third, origin)), ids);
   expectPlants("deleted", await find(), []);
+  if (isLogged) expectLog(await execute<[kind: string, changed: bigint]>(LOGGED_HERE, [], ONCE));
+}
+
+function expectLog(rows: ReadonlyArray<[kind: string, changed: bigint]>): void {
+  const logged = rows.map(([kind, changed]) => `${changed} ${kind}`).join();
+  const expected = ["created", "replaced", "replaced", "deleted"].map((kind) => `${PLANTS} ${kind}`).join();
+  if (logged !== expected) throw new Mismatch(`of the changes ${expected}, these were logged: ${logged}.`);
 }
 
 /** A random id in one of PLANTS parts of the key space. Never the least of them: the probe lists what comes after one less. */

@@ -1,13 +1,14 @@
 import type { Log } from "../../runtime/log.ts";
 import { expectUnused } from "../contents.ts";
 import type { ContentsPart, DatedPlant, Filled } from "../contents.ts";
+import { EMPTY_LOG } from "./change-statements.ts";
 import { listTokens, UNDATED } from "./contents.ts";
 import { sqlStateOf } from "./engine/failure.ts";
 import { parseHosts } from "./engine/hosts.ts";
 import { openPool } from "./engine/pool.ts";
 import type { Statement } from "./engine/pool.ts";
 import type { Execute } from "./engine/retry.ts";
-import { SCHEMA } from "./engine/schema.ts";
+import { LOG, SCHEMA } from "./engine/schema.ts";
 import { startUp } from "./engine/startup.ts";
 import { searchableColumnsOf } from "./plant-columns.ts";
 import { FIRST_PLANT, RESTORE_PLANTS } from "./plant-statements.ts";
@@ -52,6 +53,9 @@ async function fill(execute: Execute, contents: AsyncIterable<ContentsPart>): Pr
   const hasPlants = (await execute(FIRST_PLANT, [], OPTIONS)).length > 0;
   const replaced = expectUnused(await listTokens(execute), hasPlants);
   await execute(REMOVE_TOKENS, [], OPTIONS);
+  // The store has a history of its own from here on: a cursor of another one is not in it.
+  const [[, hasLog] = []] = await execute<[isSupported: string, isThere: string]>(LOG.find, [], OPTIONS);
+  if (hasLog === "t") await execute(EMPTY_LOG, [], OPTIONS);
   for await (const { tokens, plants } of contents) {
     for (const { token, hash } of tokens) await execute(RESTORE_TOKEN, valuesOf(token, hash), OPTIONS);
     if (plants.length > 0) await execute(RESTORE_PLANTS, [...(await searchableColumnsOf(plants)), timesOf(plants)], OPTIONS);

@@ -44,8 +44,10 @@ export function createServerPlants({ execute, open, inFlight, limits, meter }: S
   const bulk = createPut(imported);
   const replace = createReplace(imported, update);
 
-  async function commitCreates({ creates }: Changes): Promise<Outcomes> {
-    return { creates: (await single(creates, { isDryRun: false })) as Array<Outcome | Error> };
+  async function commitCreates({ creates, creators }: Changes): Promise<Outcomes> {
+    // Of several creates with one id, the first one creates.
+    const by = new Map(creates.map(({ id }, at) => [id, creators[at]!] as const).toReversed());
+    return { creates: (await single(creates, { isDryRun: false, origin: { by: (id) => by.get(id)! } })) as Array<Outcome | Error> };
   }
 
   async function findAll(ids: readonly PlantId[]): Promise<Array<NewPlant | undefined>> {
@@ -56,7 +58,7 @@ export function createServerPlants({ execute, open, inFlight, limits, meter }: S
   // Two queues: a create may be repeated when its outcome is unknown, a swap may not.
   const creates = new GroupCommit({ commit: commitCreates, inFlightMax: inFlight.creates, meter, ...limits });
   const changes = new GroupCommit({
-    commit: async ({ swaps }) => ({ swaps: await makeSwaps(swapped, swaps) }),
+    commit: async (batch) => ({ swaps: await makeSwaps(swapped, batch) }),
     inFlightMax: inFlight.changes,
     meter,
     ...limits,
@@ -65,9 +67,9 @@ export function createServerPlants({ execute, open, inFlight, limits, meter }: S
   return {
     create: creates.create,
     compareAndSwap: changes.compareAndSwap,
-    async import(plants, { isReplacing, isDryRun }) {
+    async import(plants, { isReplacing, isDryRun, by = "", import: id }) {
       if (closed) throw closed;
-      const outcomes = await bulk(plants, { isDryRun, replace: isReplacing ? replace : undefined });
+      const outcomes = await bulk(plants, { isDryRun, replace: isReplacing ? replace : undefined, origin: { by: () => by, import: id } });
       for (const outcome of outcomes) if (outcome instanceof Error) throw outcome;
       return outcomes as ImportOutcome[];
     },

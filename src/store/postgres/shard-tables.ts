@@ -64,9 +64,9 @@ export function openShardTables({ worker, shards }: ShardsOptions): OpenTables {
     const citus = askCitus(execute, how);
     return {
       find: async (ids) => (await run(FIND_PLANTS, ids.map(toIdentified), idsOf)) ?? citus.find(ids),
-      insert: async (plants) => (await run(INSERT_PLANTS, plants, searchableColumnsOf)) ?? citus.insert(plants),
-      update: async (updates) => (await run(UPDATE_PLANTS, updates, updateColumnsOf)) ?? citus.update(updates),
-      remove: async (plants) => (await run(DELETE_PLANTS, plants, columnsOf)) ?? citus.remove(plants),
+      insert: async (plants, origin) => (await run(INSERT_PLANTS, plants, searchableColumnsOf)) ?? citus.insert(plants, origin),
+      update: async (updates, origin) => (await run(UPDATE_PLANTS, updates, updateColumnsOf)) ?? citus.update(updates, origin),
+      remove: async (plants, origin) => (await run(DELETE_PLANTS, plants, columnsOf)) ?? citus.remove(plants, origin),
       async confirm(plants) {
         // They were found without a lock: a shard that is not here any more may have moved before, and others changed them.
         const rows = await run(CONFIRM_PLANTS, plants.slice(0, 1), columnsOf, plants);

@@ -3,15 +3,18 @@ import { POSTGRES_COMMIT_SEARCHED } from "../commit-size.ts";
 import { createCommitMeter } from "../commit-meter.ts";
 import { createSnapshots } from "../snapshots.ts";
 import type { OpenOptions, Store } from "../store.ts";
+import { ChangeLog } from "./change-log.ts";
+import { sweepChanges } from "./change-sweep.ts";
 import { openContents } from "./contents.ts";
 import { Health } from "./engine/health.ts";
 import { parseHosts } from "./engine/hosts.ts";
 import type { Hosts } from "./engine/hosts.ts";
 import { startUp } from "./engine/startup.ts";
 import { SCHEMA } from "./engine/schema.ts";
+import { createHistory } from "./history.ts";
 import { addPostgresGauges } from "./metrics.ts";
 import { NameKeys } from "./name-keys.ts";
-import { openTable } from "./plant-tables.ts";
+import { openLoggedTable } from "./plant-tables.ts";
 import { createPlants } from "./plants.ts";
 import { probe } from "./probe.ts";
 import { openServer } from "./pooled-server.ts";
@@ -51,10 +54,11 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const now = () => performance.now();
   const limits = { gatherTurns: GATHER_TURNS, enough: ENOUGH, searchedMax: POSTGRES_COMMIT_SEARCHED, queueMax, waitMs: queueWaitMs, now };
   const meter = createCommitMeter(metrics, tracer);
-  const home = createServerPlants({ execute, open: openTable, inFlight: IN_FLIGHT, limits, meter });
+  const changes = new ChangeLog({ execute: execute.reads, probe: execute.probes, log });
+  const home = createServerPlants({ execute, open: openLoggedTable(changes.isKept), inFlight: IN_FLIGHT, limits, meter });
   const workers = new Workers({ home, hosts, execute: execute.probes, snapshots: server.pools.snapshots, behind, limits, meter, log });
   try {
-    await checkServer(server, hosts, options);
+    await checkServer(server, { hosts, options, changes });
     // If it fails, statements go the longer way until the next look.
     await workers.follow().catch(() => {});
   } catch (reason) {
@@ -66,15 +70,18 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const begin = () => beginMoment({ database, execute: execute.lists, locks, log, health });
   const snapshots = createSnapshots(() => takeSnapshot(execute.lists, begin));
   const words = isServing ? renewWords({ execute: execute.imports, log }) : undefined;
+  const sweep = isServing ? sweepChanges({ changes, execute: execute.imports, days: options.changesDays, log }) : undefined;
   const nameKeys = isServing ? new NameKeys({ execute, log, now }) : undefined;
   const plants = createPlants({ servers: workers, execute: execute.lists, nameKeys, snapshots, now });
   const { tokens, queue } = createTokens({ execute, limits, meter });
-  addPostgresGauges(metrics, { plants, execute: execute.lists, pools: server.pools });
-  server.watch(SCHEMA.probe, { follow: workers.follow });
+  addPostgresGauges(metrics, { plants, execute: execute.lists, pools: server.pools, changes });
+  const follow = async () => void (await Promise.all([workers.follow(), changes.follow()]));
+  server.watch(SCHEMA.probe, { follow });
   return {
     name: hosts.name,
     plants,
     tokens,
+    history: createHistory({ log: changes, changesDays: options.changesDays, execute: execute.lists }),
     // Whose server is full is not known before the id is.
     isFull: (name, owner) => (name === "tokens" ? queue.isFull(owner) : workers.all().every(({ queues }) => queues[name].isFull(owner))),
     check() {
@@ -85,14 +92,19 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     async close() {
       health.close();
       snapshots.close();
-      await Promise.all([workers.close(), queue.close(), nameKeys?.close(), words?.close()]);
+      changes.close();
+      await Promise.all([workers.close(), queue.close(), nameKeys?.close(), words?.close(), sweep?.close()]);
       await server.close();
     },
   };
 }
 
-async function checkServer({ pools, execute }: Server, hosts: Hosts, { isServing, isNew, log }: PostgresOptions): Promise<void> {
+type CheckOptions = Readonly<{ hosts: Hosts; options: PostgresOptions; changes: ChangeLog }>;
+
+async function checkServer({ pools, execute }: Server, { hosts, options, changes }: CheckOptions): Promise<void> {
+  const { isServing, isNew, log } = options;
   await startUp(pools.lists, { hosts, isNew, waitMs: isServing ? START_MS_MAX : 0, log });
-  if (isServing) await probe(pools.lists, { name: hosts.name, random: Math.random, log });
+  await changes.follow();
+  if (isServing) await probe(pools.lists, { name: hosts.name, isLogged: changes.isKept(), random: Math.random, log });
   if (isServing) await warnOfCreators({ execute: execute.lists, searched: hosts.schema.searched, log });
 }

@@ -14,7 +14,7 @@ import { isDamage, sqlStateOf } from "./engine/failure.ts";
 import { INDEX } from "./engine/index-build.ts";
 import type { Database, Statement } from "./engine/pool.ts";
 import type { Execute } from "./engine/retry.ts";
-import { INDEX_NAMES, SCHEMA } from "./engine/schema.ts";
+import { INDEX_NAMES, LOG_INDEX_NAMES, SCHEMA } from "./engine/schema.ts";
 import { runUnlimited } from "./engine/startup.ts";
 
 /** In milliseconds. */
@@ -40,7 +40,10 @@ export async function queryIfSupported<Row extends unknown[]>(execute: Execute, 
 export async function* lookAtIndexes(database: Database, execute: Execute): AsyncGenerator<Look, void, void> {
   const isGrowing = await isBuilding(execute);
   const rows = await listIndexes(execute);
-  const missing = INDEX_NAMES.filter((name) => !rows.some(([there]) => there === name)).map((name) => `${name} is missing`);
+  const hasLog = rows.some(([name]) => name.startsWith("plant_changes"));
+  const missing = [...INDEX_NAMES, ...(hasLog ? LOG_INDEX_NAMES : [])]
+    .filter((name) => !rows.some(([there]) => there === name))
+    .map((name) => `${name} is missing`);
   const unready = [...missing, ...rows.filter(([, isValid]) => isValid !== "t").map(([name]) => `${name} is not valid`)];
   if (isGrowing && unready.length > 0) yield look("indexes", "note", `one is being built, check again after it: ${someOf(unready)}`);
   const different = await findWrongIndexes(database, execute);
@@ -68,7 +71,9 @@ function listIndexes(execute: Execute): Promise<IndexRow[]> {
 
 /** Whether someone, such as another replica, builds an index of our tables now. */
 export async function isBuilding(execute: Execute): Promise<boolean> {
-  const builds = await Promise.all(["store.plants", "store.tokens"].map((table) => queryIfSupported(execute, INDEX.progress(table))));
+  const builds = await Promise.all(
+    ["store.plants", "store.tokens", "store.plant_changes"].map((table) => queryIfSupported(execute, INDEX.progress(table))),
+  );
   return builds.some((rows) => rows.length > 0);
 }
 
@@ -119,6 +124,15 @@ const COLUMN_TYPES: Readonly<Record<string, string>> = {
   "tokens.revoked": "bigint",
   "tokens.parent": "text",
   "tokens.used": "bigint",
+  "plant_changes.xid": "xid8",
+  "plant_changes.at": "bigint",
+  "plant_changes.kind": "text",
+  "plant_changes.changed": "bigint",
+  "plant_changes.ids": "bigint[]",
+  "plant_changes.names": "text[]",
+  "plant_changes.tags": "text[]",
+  "plant_changes.writers": "text[]",
+  "plant_changes.import": "text",
 };
 
 /** The only column with a default. */
@@ -138,7 +152,9 @@ export async function* lookAtColumns(execute: Execute): AsyncGenerator<Look, voi
     ? [`${ADDED} has no default: ALTER TABLE plants ALTER added SET DEFAULT (extract(epoch FROM now()) * 1000000)::bigint`]
     : [];
   const keyless = await queryIfSupported<[table: string]>(execute, LIST_KEYLESS);
-  const unkeyed = keyless.map(([table]) => `${table} has no primary key: ALTER TABLE ${table} ADD PRIMARY KEY (id)`);
+  const unkeyed = keyless.map(
+    ([table]) => `${table} has no primary key: ALTER TABLE ${table} ADD PRIMARY KEY (${table === "plant_changes" ? "xid, at" : "id"})`,
+  );
   const faults = [...others, ...undated, ...unkeyed];
   if (faults.length > 0) yield look("columns", "wrong", someOf(faults));
   const hooks = await queryIfSupported<[name: string]>(execute, LIST_HOOKS);

@@ -23,6 +23,12 @@ export const FIND_TOKEN = {
   text: `SELECT ${COLUMNS} FROM store.tokens WHERE hash = $1::text`,
 } as const satisfies Statement;
 
+/** Takes ids. */
+export const NAME_TOKENS = {
+  name: "name_tokens",
+  text: `SELECT id, name FROM store.tokens WHERE id = ANY($1::text[])`,
+} as const satisfies Statement;
+
 export const LIST_TOKENS = {
   name: "list_tokens",
   text: `SELECT ${COLUMNS} FROM store.tokens ORDER BY created, convert_to(id, 'UTF8')`,

@@ -13,6 +13,7 @@ import {
   IS_TOKEN_REVOKED,
   LIST_FIRST_TOKENS,
   LIST_TOKENS_BEHIND,
+  NAME_TOKENS,
   REVOKE_CHILDREN,
   REVOKE_TOKEN,
   TOUCH_TOKENS,
@@ -71,6 +72,10 @@ export function createTokens({ execute: { reads, writes }, limits, meter }: Toke
         const rows = await reads<TokenColumns>(isFirst ? LIST_FIRST_TOKENS : LIST_TOKENS_BEHIND, values, HOW);
         if (rows.length === 0 && !isFirst && (await isRevoked(reads, after)) === undefined) return undefined;
         return rows.map(toRow).map(toToken);
+      },
+      async names(ids) {
+        const rows = await reads<[id: string, name: string]>(NAME_TOKENS, [ids.map(toColumn)], HOW);
+        return new Map(rows.map(([id, name]) => [id, fromColumn(name)]));
       },
     },
     queue,

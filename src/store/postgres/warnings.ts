@@ -3,7 +3,7 @@ import type { Log } from "../../runtime/log.ts";
 import { LIST_INDEXES } from "./check-statements.ts";
 import { FIND_CREATORS, FIND_LOCK, FIND_TIME } from "./engine/requirements.ts";
 import type { Execute } from "./engine/retry.ts";
-import { INDEX_NAMES } from "./engine/schema.ts";
+import { INDEX_NAMES, LOG_INDEX_NAMES } from "./engine/schema.ts";
 
 type CreatorsOptions = Readonly<{ execute: Execute; searched: string; log: Log }>;
 
@@ -90,7 +90,7 @@ function watchIndexes(execute: Execute, log: Log): () => Promise<void> {
     const rows = await execute<[name: string, isValid: string]>(LIST_INDEXES, [], { isRepeatable: true });
     // The table is gone, not its indexes.
     if (rows.length === 0) return;
-    const there = INDEX_NAMES.filter((index) => rows.some(([name, isValid]) => name === index && isValid === "t"));
+    const there = [...INDEX_NAMES, ...LOG_INDEX_NAMES].filter((index) => rows.some(([name, isValid]) => name === index && isValid === "t"));
     for (const index of before) if (!there.includes(index)) log.warn("index_missing", { index });
     before = there;
   };

@@ -9,7 +9,8 @@ import { expectOurs, findSchemaFault, isCurrent, schemaVersion } from "./engine/
 import { TOTAL } from "./search/changes.ts";
 import { openComparison } from "./search/comparison.ts";
 import type { Comparison, Incomparable } from "./search/comparison.ts";
-import type { PlantRow } from "./search/changes.ts";
+import { checkLog } from "./log-check.ts";
+import type { PlantRow } from "./log-row.ts";
 import { prepareTokenReads } from "./tokens.ts";
 
 /** A part of a Worker: the steps of a check, one a call. */
@@ -99,11 +100,6 @@ function checkPages(db: DatabaseSync): Look {
   return look("pages", faults.every(isMendable) ? "wrong" : "damaged", `plants.db: ${someOf(faults)}`);
 }
 
-/** The rows that tell the index what changed have ids, of eight bytes each. */
-function findCutChanges(db: DatabaseSync): number {
-  return Number(db.prepare("SELECT count(*) AS cut FROM changes WHERE length(ids) % 8 <> 0").get()?.["cut"]);
-}
-
 const INCOMPARABLE: Readonly<Record<Incomparable, string>> = {
   missing: "there is none of this version: a running service builds it",
   building: "is being built: check again when searches work",
@@ -153,8 +149,7 @@ function* scanPlants(db: DatabaseSync, index: Comparison | undefined): Generator
     bytes = 0;
   }
   yield { kind: "progress", bytes };
-  const cut = findCutChanges(db);
-  if (cut > 0) yield look("changes", "wrong", `${cut} rows for the search index are cut`);
+  yield* checkLog(db);
   const counted = Number(db.prepare(`SELECT ${TOTAL} AS plants`).get()?.["plants"]);
   // A commit has the count and the plants: one that counts more has lost plants.
   if (counted !== plants)

@@ -38,6 +38,14 @@ export function addSqliteGauges(metrics: Metrics, { path, reader, index }: Measu
   metrics.gauge({ name: "plant_store_sqlite_wal_bytes", help: "Bytes of the file of the write-ahead log (WAL)." }, () =>
     sizeOfFile(`${path}-wal`),
   );
+  metrics.gauge(
+    { name: "plant_store_changes_oldest_timestamp_seconds", help: "When the oldest change was made that is kept." },
+    () => reader.log.kept().since / 1_000_000,
+  );
+  metrics.gauge(
+    { name: "plant_store_sqlite_changes_rows", help: "Rows of changes that are kept, of up to twenty changes each." },
+    () => reader.log.kept().rows,
+  );
   if (index)
     metrics.gauge(
       { name: "plant_store_search_lag_seconds", help: "How long the search index has been behind the commits." },

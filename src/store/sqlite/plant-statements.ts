@@ -1,15 +1,18 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../domain/plant.ts";
+import { asPlantId, isSame, PLANT_ID_MAX, PLANT_ID_MIN } from "../../domain/plant.ts";
 import type { NewPlant, PlantId } from "../../domain/plant.ts";
+import type { Owner } from "../../runtime/fair-shares.ts";
+import { COMMIT_CHARACTERS } from "../commit-size.ts";
 import type { DatedPlant } from "../contents.ts";
 import { idBehind, openPage } from "../page.ts";
 import { prepareBigInts } from "./engine/requirements.ts";
-import { INDEXED_COLUMNS, TOTAL } from "./search/changes.ts";
-import type { Change, PlantRow as IndexedRow } from "./search/changes.ts";
-import type { ImportOutcome, ListQuery, SnapshotPage, Swap } from "../plants.ts";
+import { fromWriters } from "./log-row.ts";
+import type { Change, PlantRow as StoredRow } from "./log-row.ts";
+import { TOTAL } from "./search/changes.ts";
+import type { ImportOptions, ImportOutcome, ListQuery, SnapshotPage, Swap } from "../plants.ts";
 
-/** Plants as columns: three arrays reach the Worker three times as fast as an object for each plant. */
-export type PlantColumns = Readonly<{ ids: BigInt64Array; names: readonly string[]; tags: ReadonlyArray<string | null> }>;
+/** Plants as columns: three arrays reach the Worker three times as fast as an object for each plant. `by`: who sent them (`toWriters`). */
+export type PlantColumns = Readonly<{ ids: BigInt64Array; names: readonly string[]; tags: ReadonlyArray<string | null>; by?: string }>;
 
 /** What happened to a plant. The Worker returns, for each plant in order, an index into this list. */
 export const OUTCOMES = ["created", "same", "in_use", "replaced"] as const satisfies readonly ImportOutcome[];
@@ -61,7 +64,7 @@ export function preparePlantReads(db: DatabaseSync) {
   };
 }
 
-function readPlants(db: DatabaseSync, condition: string): StatementSync {
+export function readPlants(db: DatabaseSync, condition: string): StatementSync {
   return prepareBigInts(db, `SELECT id, name, tag FROM plants ${condition}`);
 }
 
@@ -89,7 +92,7 @@ function prepareTagScan(db: DatabaseSync): (tag: string, query: ListQuery) => Sn
   };
 }
 
-function toPlant({ id, name, tag }: PlantRow): NewPlant {
+export function toPlant({ id, name, tag }: PlantRow): NewPlant {
   return tag === null ? { id: asPlantId(id), name } : { id: asPlantId(id), name, tag };
 }
 
@@ -106,12 +109,16 @@ export function prepareDatedPuts(db: DatabaseSync): (plant: DatedPlant) => void 
   return ({ id, name, tag, added }) => void insert.run(id, name, tag ?? null, added ?? null);
 }
 
-/** Writes plants. Call it inside a transaction of the writer. */
+type PutOptions = Pick<ImportOptions, "isReplacing" | "isDryRun">;
+
+const STORED = "id, name, tag, added";
+
+/** Writes plants. Call it inside a transaction of the writer. What was there before is read before it is written over. */
 export function preparePlantWrites(db: DatabaseSync) {
   const insert = db.prepare("INSERT INTO plants (id, name, tag, added) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING");
   const same = db.prepare("SELECT 1 FROM plants WHERE id = ? AND name = ? AND tag IS ?");
-  const stored = prepareBigInts(db, `SELECT ${INDEXED_COLUMNS} FROM plants WHERE id = ?`);
-  const storedSame = prepareBigInts(db, `SELECT ${INDEXED_COLUMNS} FROM plants WHERE id = ? AND name = ? AND tag IS ?`);
+  const stored = prepareBigInts(db, `SELECT ${STORED} FROM plants WHERE id = ?`);
+  const storedSame = prepareBigInts(db, `SELECT ${STORED} FROM plants WHERE id = ? AND name = ? AND tag IS ?`);
   const replace = db.prepare("UPDATE plants SET name = ?, tag = ? WHERE id = ?");
   const remove = db.prepare("DELETE FROM plants WHERE id = ?");
   let added = 0;
@@ -122,19 +129,29 @@ export function preparePlantWrites(db: DatabaseSync) {
   }
 
   return {
-    /** Plants are created at this time from now on, in milliseconds, but after all those before, even if the clock goes back. */
+    /** Plants are created at this time from now on, in microseconds, but after all those before, even if the clock goes back. */
     setTime(now: number): void {
-      added = Math.max(added + 1, now * 1000);
+      added = Math.max(added + 1, now);
     },
-    /** Writes plants in order. Adds those that changed to `changed`. */
-    put({ ids, names, tags }: PlantColumns, { isReplacing }: { isReplacing: boolean }, changed: Change[]): Uint8Array {
+    /**
+     * Writes plants in order. Adds those that changed to `changed`. Returns an outcome each; of fewer, if what was there before
+     * has so many characters that another commit must write the rest. A dry run does not need to know what was there.
+     */
+    put({ ids, names, tags, by = "" }: PlantColumns, { isReplacing, isDryRun }: PutOptions, changed: Change[]): Uint8Array {
+      const byAt = fromWriters(by);
       const outcomes = new Uint8Array(ids.length);
+      let replaced = 0;
       for (let at = 0; at < ids.length; at += 1) {
+        if (replaced > COMMIT_CHARACTERS) return outcomes.subarray(0, at);
         const [id, name, tag] = [ids[at]!, names[at]!, tags[at]!];
         let outcome = createOne(id, name, tag);
-        if (outcome === "created") changed.push({ id });
+        if (outcome === "created") changed.push({ id, kind: "created", by: byAt(at) });
         if (outcome === "in_use" && isReplacing) {
-          changed.push({ id, before: stored.get(id) as IndexedRow });
+          if (!isDryRun) {
+            const before = stored.get(id) as StoredRow;
+            replaced += before.name.length + (before.tag?.length ?? 0);
+            changed.push({ id, kind: "replaced", by: byAt(at), before });
+          }
           replace.run(name, tag, id);
           outcome = "replaced";
         }
@@ -142,16 +159,17 @@ export function preparePlantWrites(db: DatabaseSync) {
       }
       return outcomes;
     },
-    /** Adds the change to `changed`. False when the plant is no longer equal to `from`: then nothing changes. */
-    compareAndSwap({ from, to }: Swap, changed: Change[]): boolean {
+    /** Adds the change to `changed`, if it is one. False when the plant is no longer equal to `from`: then nothing changes. */
+    compareAndSwap({ from, to }: Swap, by: Owner, changed: Change[]): boolean {
       if (!from) {
         const isNew = to !== undefined && insert.run(to.id, to.name, to.tag ?? null, added).changes === 1;
-        if (isNew) changed.push({ id: to.id });
+        if (isNew) changed.push({ id: to.id, kind: "created", by });
         return isNew;
       }
-      const before = storedSame.get(from.id, from.name, from.tag ?? null) as IndexedRow | undefined;
+      const before = storedSame.get(from.id, from.name, from.tag ?? null) as StoredRow | undefined;
       if (!before) return false;
-      changed.push({ id: from.id, before });
+      if (isSame(from, to)) return true;
+      changed.push({ id: from.id, kind: to ? "replaced" : "deleted", by, before });
       void (to ? replace.run(to.name, to.tag ?? null, to.id) : remove.run(from.id));
       return true;
     },

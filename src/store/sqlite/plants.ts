@@ -1,5 +1,4 @@
 import { PlantStoreError } from "../../domain/errors.ts";
-import { createPace } from "../../runtime/event-loop.ts";
 import type { PlantId } from "../../domain/plant.ts";
 import { coalesceReads } from "../coalesced-reads.ts";
 import type { PlantStore } from "../plants.ts";
@@ -13,13 +12,19 @@ import type { Searcher } from "./search/searcher.ts";
 type PlantsOptions = Omit<CommitsOptions, "snapshots"> &
   Readonly<{
     reader: Reader["plants"];
+    /** Resolves when the main thread may read a page. */
+    pace: () => Promise<void>;
     /** Opens a snapshot. */
     takeSnapshot: () => ReturnType<typeof openSnapshot>;
   }>;
 
 /** Plants, and the commits of all changes of the store. */
-export function createPlants({ reader, takeSnapshot, ...options }: PlantsOptions): Readonly<{ plants: PlantStore; commits: Commits }> {
-  const pace = createPace(options.now);
+export function createPlants({
+  reader,
+  takeSnapshot,
+  pace,
+  ...options
+}: PlantsOptions): Readonly<{ plants: PlantStore; commits: Commits }> {
   const snapshots = createSnapshots(() => {
     const { list, close } = translated(takeSnapshot);
     return {

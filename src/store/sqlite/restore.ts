@@ -8,7 +8,6 @@ import { isOfMachine } from "./engine/failure.ts";
 import { findFilesFault, realPath, sizeOfFile, unfinished } from "./engine/files.ts";
 import { migrate } from "./engine/schema.ts";
 import { prepareDatedPuts } from "./plant-statements.ts";
-import { prepareChanges } from "./search/changes.ts";
 import { removeWordIndex } from "./search/index-file.ts";
 import { prepareTokenReads, prepareTokenWrites } from "./tokens.ts";
 
@@ -63,14 +62,12 @@ export async function build(path: string, contents: AsyncIterable<ContentsPart>)
   const putPlant = prepareDatedPuts(db);
   const tokens = prepareTokenWrites(db);
   let plants = 0;
-  let lastId = 0n;
   for await (const part of contents) {
     for (const stored of part.tokens) if (!tokens.put(stored)) throw new Error(`The token ${stored.token.id} is duplicated.`);
     for (const plant of part.plants) putPlant(plant);
     plants += part.plants.length;
-    lastId = part.plants.at(-1)?.id ?? lastId;
   }
-  // So the store knows how many plants it has.
-  if (plants > 0) prepareChanges(db).note([{ id: lastId }], plants);
+  // So the store knows how many plants it has. Its log begins with no change.
+  db.prepare("UPDATE changes SET total = ?").run(plants);
   db.exec("COMMIT");
 }

@@ -1,21 +1,24 @@
 import { existsSync } from "node:fs";
+import { createPace } from "../../runtime/event-loop.ts";
 import { ThreadPriority } from "../../runtime/thread-priority.ts";
-import { DatabaseSync } from "node:sqlite";
+import { noHistory } from "../history.ts";
 import type { OpenOptions, Store } from "../store.ts";
 import { openContents } from "./contents.ts";
 import { translated } from "./engine/failure.ts";
 import { findLastingFault, rememberFiles, sizeOfFile, toUnusable } from "./engine/files.ts";
 import { Health } from "./engine/health.ts";
-import { holdLock, isLocked } from "./engine/folder-lock.ts";
+import { holdLock } from "./engine/folder-lock.ts";
+import { expectCurrent } from "./engine/in-use.ts";
 import { openReader, openSnapshot } from "./engine/reader.ts";
 import type { Reader } from "./engine/reader.ts";
-import { expectOurs, isCurrent, schemaVersion } from "./engine/schema.ts";
 import { StartedThread } from "./engine/thread.ts";
+import { createHistory } from "./history.ts";
 import { addSqliteGauges, createSqliteMeter } from "./metrics.ts";
 import type { SqliteMeter } from "./metrics.ts";
 import { createPlants } from "./plants.ts";
 import { NOTHING_INDEXED } from "./search/changes.ts";
 import { Searcher } from "./search/searcher.ts";
+import { startRetention } from "./retention.ts";
 import { createTokens } from "./tokens.ts";
 
 /** `isServing`: refuse to open when another process serves this file. */
@@ -44,16 +47,6 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   }
 }
 
-/** Throws if opening would migrate the tables under a service, which could then not start again. */
-function expectCurrent(path: string): void {
-  if (sizeOfFile(path) === 0 || !isLocked(`${path}.lock`)) return;
-  using db = new DatabaseSync(path, { readOnly: true });
-  expectOurs(db);
-  // The first start of a service has a file before it has tables.
-  if (schemaVersion(db) === 0 || isCurrent(db)) return;
-  throw new Error("A service of an older version is using this store: run the command of that version, or upgrade the service first.");
-}
-
 /** Throws what is wrong with the files. A missing WAL is only logged where a service ran: a failed start may have removed it. */
 async function checkFiles({ path, log }: SqliteOptions, { wasServedHere }: { wasServedHere: boolean }): Promise<void> {
   const fault = await findLastingFault(path);
@@ -75,6 +68,7 @@ async function openWhileLocked(options: SqliteOptions, unlock: () => void): Prom
   }
   try {
     const thread = await writerThread.open();
+    await thread.call("keepChanges", options.changesDays);
     const writer = new Health({ ...options, thread, checkpoints: meter.checkpoints, areFilesThere: rememberFiles(path) });
     let indexed: number = NOTHING_INDEXED;
     opened.unshift(() => writer.close(indexed));
@@ -114,10 +108,12 @@ type Opened = Readonly<{ writer: Health; reader: Reader; searcher: Searcher | un
 
 /** Makes a store of what is open, and leaves that to the caller to close. */
 function assemble(options: SqliteOptions, { writer, reader, searcher, meter, now }: Opened): Store {
-  const { path, queueMax, queueWaitMs, metrics } = options;
+  const { path, changesDays, queueMax, queueWaitMs, metrics } = options;
+  const pace = createPace(now);
   const { plants, commits } = createPlants({
     writer,
     reader: reader.plants,
+    pace,
     takeSnapshot() {
       writer.expectFiles();
       return openSnapshot(path);
@@ -129,9 +125,11 @@ function assemble(options: SqliteOptions, { writer, reader, searcher, meter, now
     now,
   });
   addSqliteGauges(metrics, { path, reader, index: searcher?.index });
+  const endRetention = searcher ? startRetention({ commits, index: searcher.index, onFatal: options.onFatal }) : () => {};
   return {
     name: `SQLite ${path}`,
     plants,
+    history: changesDays === 0 ? noHistory("changes_off") : createHistory({ reader, searcher, pace, watch: commits.watch, now }),
     tokens: createTokens({ reader: reader.tokens, changes: commits.group }),
     isFull: (_queue, owner) => commits.group.isFull(owner),
     check() {
@@ -139,6 +137,9 @@ function assemble(options: SqliteOptions, { writer, reader, searcher, meter, now
       return undefined;
     },
     contents: async () => translated(() => openContents(path, () => writer.call("countWalPages"))),
-    close: () => commits.close(),
+    async close() {
+      endRetention();
+      await commits.close();
+    },
   };
 }

@@ -17,6 +17,7 @@ export function createTokens({ reader, changes }: TokensOptions): TokenStore {
     ...queuedChanges(changes.changeToken),
     find: async (hash) => translated(() => reader.find(hash)),
     list: async (query) => translated(() => reader.list(query)),
+    names: async (ids) => translated(() => reader.names(ids)),
   };
 }
 
@@ -31,6 +32,7 @@ export function prepareTokenReads(db: DatabaseSync) {
     `SELECT ${COLUMNS} FROM tokens WHERE (created, id) > (SELECT created, id FROM tokens WHERE id = ?) ORDER BY created, id LIMIT ?`,
   );
   const isThere = db.prepare("SELECT 1 FROM tokens WHERE id = ?");
+  const nameOf = db.prepare("SELECT name FROM tokens WHERE id = ?");
   const listRows = () => all.all() as StoredRow[];
   return {
     find(hash: string): Token | undefined {
@@ -42,6 +44,7 @@ export function prepareTokenReads(db: DatabaseSync) {
       const rows = after === undefined ? first.all(limit) : behind.all(after, limit);
       return (rows as TokenRow[]).map(toToken);
     },
+    names: (ids: readonly string[]) => new Map(ids.flatMap((id) => nameOf.all(id).map(({ name }) => [id, String(name)] as const))),
     listStored: (): StoredToken[] => listRows().map((row) => ({ token: toToken(row), hash: row.hash })),
     /** As they are stored, whatever that is. */
     listRows,

@@ -16,8 +16,20 @@ export function openLog(): Log & { lines: readonly string[] } {
 }
 
 /** The store of a service, or of a command, in this process. */
-export function openStore(url: string, { isServing = true, log = openLog() }: { isServing?: boolean; log?: Log } = {}): Promise<Store> {
-  return openPostgresStore({ url, isServing, isNew: true, queueMax: 1024, queueWaitMs: 5000, log, metrics: createMetrics() });
+export function openStore(
+  url: string,
+  { isServing = true, changesDays = 30, log = openLog() }: { isServing?: boolean; changesDays?: number; log?: Log } = {},
+): Promise<Store> {
+  return openPostgresStore({
+    url,
+    isServing,
+    isNew: true,
+    changesDays,
+    queueMax: 1024,
+    queueWaitMs: 5000,
+    log,
+    metrics: createMetrics(),
+  });
 }
 
 /** A pool, and what runs one statement on it. */

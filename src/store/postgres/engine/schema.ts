@@ -35,6 +35,34 @@ export const STEPS: readonly Statement[] = [
 ];
 
 /**
+ * The log of changes, with steps of its own: a relative of PostgreSQL may have no such types. `xid` and `at` are the key of
+ * a row, which holds what one statement changed: `changed` plants, with what they were before if there was something. A
+ * name that is null was erased. `writers` has one element for all of them, or one for each. The first index finds the
+ * history of a plant. A row that tells of no change is a mark: it keeps a place to go on from.
+ */
+export const LOG = {
+  /** Whether the server is PostgreSQL itself, and whether the log is there. */
+  find: {
+    text: `SELECT left(version(), 11) = 'PostgreSQL ' AND strpos(version(), '-YB-') = 0, to_regclass('store.plant_changes') IS NOT NULL`,
+  },
+  make: {
+    text: `CREATE TABLE IF NOT EXISTS store.plant_changes (
+      xid XID8, at BIGINT, kind TEXT NOT NULL, changed BIGINT NOT NULL, ids BIGINT[] NOT NULL, names TEXT[], tags TEXT[],
+      writers TEXT[] NOT NULL, import TEXT, PRIMARY KEY (xid, at)
+    )`,
+  },
+} as const satisfies Record<string, Statement>;
+
+const LOG_INDEXES: readonly Statement[] = [
+  { text: `CREATE INDEX IF NOT EXISTS plant_changes_by_id ON store.plant_changes USING GIN (ids)` },
+  { text: `CREATE INDEX IF NOT EXISTS plant_changes_by_import ON store.plant_changes (import, at, xid) WHERE import IS NOT NULL` },
+  { text: `CREATE INDEX IF NOT EXISTS plant_changes_deleted ON store.plant_changes (at, xid) WHERE kind = 'deleted'` },
+];
+
+/** All steps of the log, in order. */
+export const LOG_STEPS: readonly Statement[] = [LOG.make, ...LOG_INDEXES];
+
+/**
  * How many of the steps a replica must know. More of them keep a replica of a version before from starting, so a new
  * step behind them is an index, a column or statistics, which that replica need not know: what is there tells whether
  * it was made.
@@ -46,6 +74,7 @@ export const WORDS_VERSION = 3;
 
 /** The indexes that a store has, besides those of its keys. */
 export const INDEX_NAMES = STEPS.flatMap((step) => indexName(step) ?? []);
+export const LOG_INDEX_NAMES = LOG_INDEXES.flatMap((step) => indexName(step) ?? []);
 
 /** The version of the schema, in one row, and in a second one that of the words that all plants have. */
 export const SCHEMA = {
@@ -68,7 +97,9 @@ export const SCHEMA = {
       AND has_table_privilege('store.plants', 'UPDATE') AND has_table_privilege('store.plants', 'DELETE')
       AND coalesce(has_table_privilege(to_regclass('store.tokens')::oid, 'SELECT') AND has_table_privilege(to_regclass('store.tokens')::oid, 'INSERT')
         AND has_table_privilege(to_regclass('store.tokens')::oid, 'UPDATE'), true)
-      AND coalesce(has_table_privilege(to_regclass('store.plant_store_schema')::oid, 'UPDATE'), true)`,
+      AND coalesce(has_table_privilege(to_regclass('store.plant_store_schema')::oid, 'UPDATE'), true)
+      AND coalesce(has_table_privilege(to_regclass('store.plant_changes')::oid, 'SELECT') AND has_table_privilege(to_regclass('store.plant_changes')::oid, 'INSERT')
+        AND has_table_privilege(to_regclass('store.plant_changes')::oid, 'UPDATE') AND has_table_privilege(to_regclass('store.plant_changes')::oid, 'DELETE'), true)`,
   },
   /** The size of the whole database, in bytes. */
   size: { text: `SELECT pg_database_size(current_database())` },
@@ -114,6 +145,16 @@ async function tryToMigrate(migration: Migration): Promise<void> {
     else if (at >= version) await run(step);
     if (at >= version && at < VERSION) await run(SCHEMA.advance, [at, at + 1]);
   }
+  await makeLog(migration);
+}
+
+/** Even to be told that a table is there, a user would need the right to make one. */
+async function makeLog(migration: Migration): Promise<void> {
+  const [row] = await migration.run<[isSupported: string, isThere: string]>(LOG.find);
+  const [isSupported, isThere] = row!;
+  if (isSupported !== "t") return;
+  if (isThere !== "t") await migration.run(LOG.make);
+  for (const step of LOG_INDEXES) await buildIndex(step, migration);
 }
 
 export async function readVersion(run: Run): Promise<number | undefined> {

@@ -1,4 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
+import { prepareImportReads } from "../imports.ts";
+import { prepareLogReads } from "../log-reads.ts";
 import { preparePlantReads } from "../plant-statements.ts";
 import { prepareChangeReads } from "../search/recorded-changes.ts";
 import { prepareTokenReads } from "../tokens.ts";
@@ -12,6 +14,8 @@ export function openReader(path: string) {
   return {
     plants: preparePlantReads(db),
     tokens: prepareTokenReads(db),
+    log: prepareLogReads(db),
+    imports: prepareImportReads(db),
     newestChanges: prepareChangeReads(db).newest,
     schemaVersion: () => schemaVersion(db),
     close: () => db.close(),

@@ -37,6 +37,24 @@ const MIGRATIONS = [
    ALTER TABLE changes ADD COLUMN before TEXT;
    DROP TABLE IF EXISTS bulk_changes;
    INSERT INTO changes (ids, total) SELECT x'', count(*) FROM plants HAVING count(*) > 0 OR EXISTS (SELECT 1 FROM changes);`,
+  // The log, for those who follow the store: rows with a time are part of it (log-row.ts). The first has the time of this step,
+  // with random microseconds, so a store that was restored is told from the one before. `first` and `last`: rows of an import.
+  // What was before comes last: it may be long, and SQLite reads a row from its beginning.
+  `ALTER TABLE changes RENAME TO notes;
+   CREATE TABLE changes (
+     seq INTEGER PRIMARY KEY, at INTEGER, total INTEGER, kinds TEXT, writers TEXT, import INTEGER, ids BLOB NOT NULL, before TEXT
+   ) STRICT;
+   INSERT INTO changes (seq, total, ids, before) SELECT seq, total, ids, before FROM notes;
+   DROP TABLE notes;
+   CREATE TABLE imports (
+     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, writer TEXT NOT NULL, began INTEGER NOT NULL, ended INTEGER NOT NULL,
+     created INTEGER NOT NULL, replaced INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL
+   ) STRICT;
+   CREATE INDEX imports_by_last ON imports (last);
+   INSERT INTO changes (ids, total, at) VALUES (
+     x'', coalesce((SELECT total FROM changes ORDER BY seq DESC LIMIT 1), 0),
+     CAST(unixepoch('subsec') * 1000 AS INTEGER) * 1000 + abs(random() % 1000)
+   );`,
 ] as const;
 
 /** The version of the tables, without the mark that `user_version` may have above it. */

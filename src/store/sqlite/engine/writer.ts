@@ -4,10 +4,12 @@ import { DatabaseSync } from "node:sqlite";
 import { syncFolder } from "../../../runtime/data-folder.ts";
 import type { ImportOptions, Swap } from "../../plants.ts";
 import type { TokenChange, TokenOutcome } from "../../tokens.ts";
+import { erasePlant } from "../erase.ts";
+import { fromWriters } from "../log-row.ts";
+import type { Change } from "../log-row.ts";
 import { OUTCOMES, preparePlantWrites } from "../plant-statements.ts";
 import type { PlantColumns } from "../plant-statements.ts";
 import { NOTHING_INDEXED, prepareChanges } from "../search/changes.ts";
-import type { Change } from "../search/changes.ts";
 import { prepareTokenWrites } from "../tokens.ts";
 import { isSyncFailure } from "./failure.ts";
 import { markVersion, UNMARKED, walMark } from "./files.ts";
@@ -36,6 +38,12 @@ const BUSY_MS = 1000;
 /** Asking for the size of the WAL costs as much as three plants, so only one commit in so many does. */
 const COMMITS_A_LOOK = 16;
 
+/** How many rows of changes one commit deletes at most, besides one for each change that it makes. */
+const FORGOTTEN_ROWS = 100;
+
+/** The same in a commit of a stop, for which no one waits. */
+const FORGOTTEN_AT_STOP = 10_000;
+
 /** The only connection that writes. Its methods block on the disk, so it runs in a Worker. */
 export class Writer {
   readonly #path: string;
@@ -44,6 +52,7 @@ export class Writer {
   #isMarked = false;
   #commits = 0;
   #syncMs = 0;
+  readonly #microseconds = Math.floor(Math.random() * 1000);
 
   /** Opens the database, creates its tables, and syncs what an earlier process left in the WAL. Throws when any of it fails. */
   constructor(path: string) {
@@ -52,47 +61,69 @@ export class Writer {
     migrate(db);
     this.#path = path;
     this.#db = db;
-    this.#sql = prepare(db);
+    this.#sql = prepare(db, this.#microseconds);
     // A killed process can leave commits that are readable but were never synced: sync them before anyone reads them.
     this.probe();
     // SQLite syncs the folder after it creates a WAL, but ignores whether that failed.
     syncFolder(dirname(realpathSync(path)));
   }
 
-  /** Commits all or none. */
-  commit(creates: PlantColumns, swaps: readonly Swap[], tokenChanges: readonly TokenChange[], indexed: number): CommittedChanges {
+  /** How many days changes are kept, beyond what the index needs. */
+  keepChanges(days: number): void {
+    this.#sql.changes.forget.keep(days);
+  }
+
+  /** Commits all or none. `swappers`: who asked for the swaps (`toWriters`). */
+  commit(
+    creates: PlantColumns,
+    swaps: readonly Swap[],
+    tokenChanges: readonly TokenChange[],
+    indexed: number,
+    swappers = "",
+  ): CommittedChanges {
     const { plants, tokens, changes } = this.#sql;
+    const swapper = fromWriters(swappers);
     const written = this.#transaction(() => {
-      changes.forget(indexed);
-      plants.setTime(Date.now());
+      const now = this.#begin(indexed, creates.ids.length + swaps.length);
       const changed: Change[] = [];
-      const outcomes = plants.put(creates, { isReplacing: false }, changed);
+      const outcomes = plants.put(creates, { isReplacing: false, isDryRun: false }, changed);
       let grown = changed.length;
-      const swapped = swaps.map((swap) => plants.compareAndSwap(swap, changed));
+      const swapped = swaps.map((swap, at) => plants.compareAndSwap(swap, swapper(at), changed));
       swaps.forEach((swap, at) => {
         if (!swapped[at]) return;
         if (!swap.from) grown += 1;
         if (!swap.to) grown -= 1;
       });
-      return { outcomes, swapped, tokens: tokenChanges.map(tokens.change), change: changes.note(changed, grown) };
+      return { outcomes, swapped, tokens: tokenChanges.map(tokens.change), change: changes.note({ changed, grown, now }) };
     });
     this.#commits += 1;
     return { ...written, walPages: this.#commits % COMMITS_A_LOOK === 0 ? this.countWalPages() : 0, syncMs: this.#syncMs };
   }
 
-  /** Commits all plants or none. A dry run commits none. */
-  importPlants(columns: PlantColumns, { isReplacing, isDryRun }: ImportOptions, indexed: number): Committed {
+  /** Commits plants, all or none: from the first on as many as there are outcomes. A dry run commits none. */
+  importPlants(columns: PlantColumns, { isReplacing, isDryRun, by = "", import: id }: ImportOptions, indexed: number): Committed {
     const { plants, changes } = this.#sql;
     const write = () => {
-      if (!isDryRun) changes.forget(indexed);
-      plants.setTime(Date.now());
+      const now = this.#begin(isDryRun ? NOTHING_INDEXED : indexed, columns.ids.length);
       const changed: Change[] = [];
-      const outcomes = plants.put(columns, { isReplacing }, changed);
+      const outcomes = plants.put({ ...columns, by }, { isReplacing, isDryRun }, changed);
+      if (isDryRun) return { outcomes, change: undefined };
       const grown = outcomes.filter((outcome) => OUTCOMES[outcome] === "created").length;
-      return { outcomes, change: isDryRun ? undefined : changes.note(changed, grown) };
+      return { outcomes, change: changes.note({ changed, grown, now, of: id === undefined ? undefined : { id, by } }) };
     };
     const written = isDryRun ? this.#dryRun(write) : this.#transaction(write);
     return { ...written, walPages: this.countWalPages(), syncMs: this.#syncMs };
+  }
+
+  /** Deletes some changes that are no longer kept. `isMore`: there are others. */
+  forgetChanges(indexed: number, rowsMax = FORGOTTEN_ROWS): Readonly<{ isMore: boolean; walPages: number }> {
+    const isMore = this.#transaction(() => this.#sql.changes.forget.someRows({ indexed, now: this.#now(), rowsMax }));
+    return { isMore, walPages: this.countWalPages() };
+  }
+
+  /** Erases what a plant was from the changes that are kept. Returns how many states. */
+  erasePlant(id: bigint): number {
+    return erasePlant(this.#db, { id, transaction: (work) => this.#transaction(work) });
   }
 
   /** Commits what changes nothing: it shows whether the disk accepts writes, and syncs all that is already in the WAL. */
@@ -125,14 +156,27 @@ export class Writer {
     try {
       if (this.#isMarked) this.#mark(UNMARKED);
       this.#db.exec("PRAGMA busy_timeout = 0");
-      // Of what was deleted, a stopped store keeps neither name nor tag.
-      if (indexed > 0) this.#transaction(() => this.#sql.changes.forgetAll(indexed));
+      // A stopped store keeps no longer what a running one would not.
+      while (this.forgetChanges(indexed, FORGOTTEN_AT_STOP).isMore);
       this.#db.exec("PRAGMA journal_mode = DELETE");
     } catch (thrown) {
       // The last process that has it open does this, or the next start. A full disk loses nothing that was stored.
       if (isSyncFailure(thrown)) throw thrown;
     }
     this.#db.close();
+  }
+
+  /** Begins a commit of so many changes, at the time that it returns. What it forgets is more than it can add. */
+  #begin(indexed: number, changes: number): number {
+    const now = this.#now();
+    this.#sql.changes.forget.someRows({ indexed, now, rowsMax: FORGOTTEN_ROWS + changes });
+    this.#sql.plants.setTime(now);
+    return now;
+  }
+
+  /** In microseconds. Copies of one store, each of which goes on, are told from each other by what this process adds. */
+  #now(): number {
+    return Date.now() * 1000 + this.#microseconds;
   }
 
   #transaction<Result>(work: () => Result): Result {
@@ -193,13 +237,13 @@ export class Writer {
   }
 }
 
-function prepare(db: DatabaseSync) {
+function prepare(db: DatabaseSync, microseconds: number) {
   return {
     begin: db.prepare("BEGIN IMMEDIATE"),
     commit: db.prepare("COMMIT"),
     walPages: db.prepare("PRAGMA wal_checkpoint(NOOP)"),
     plants: preparePlantWrites(db),
-    changes: prepareChanges(db),
+    changes: prepareChanges(db, microseconds),
     tokens: prepareTokenWrites(db),
   };
 }

@@ -1,8 +1,10 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { SEARCHED_LENGTH_MAX } from "../../../domain/terms.ts";
-
-/** A plant as it is indexed. */
-export type PlantRow = { id: bigint; name: string; tag: string | null; added: bigint | null };
+import { COMMIT_CHARACTERS } from "../../commit-size.ts";
+import { prepareImportNotes } from "../imports.ts";
+import type { ImportOf } from "../imports.ts";
+import { toBefore, toIds, toKinds, toWriters } from "../log-row.ts";
+import type { Change } from "../log-row.ts";
 
 /** A character has at most four bytes. */
 const NAME_BYTES = 4 * SEARCHED_LENGTH_MAX;
@@ -13,69 +15,105 @@ const NAME_BYTES = 4 * SEARCHED_LENGTH_MAX;
  */
 export const INDEXED_COLUMNS = `id, CAST(coalesce(substr(CAST(name AS BLOB), 1, ${NAME_BYTES}), '') AS TEXT) AS name, tag, added`;
 
-/** A change of a plant. `before`: what it was, unless it is new. */
-export type Change = Readonly<{ id: bigint; before?: PlantRow }>;
-
 /** What an index holds that holds no change. Changes are numbered from 1. */
 export const NOTHING_INDEXED = 0;
 
 /** Most ids in a row of changes: the indexer takes a row as a whole. */
 const CHANGE_PLANTS_MAX = 20;
 
+/** A commit deletes no further row once what was there before has so many bytes: more than it can add, of which JSON makes six from one. */
+const FORGOTTEN_BYTES = 8 * COMMIT_CHARACTERS;
+
+/** How many rows are kept of those from the future. */
+const UNDATED_ROWS = 100_000;
+
+const DAY_US = 24 * 60 * 60 * 1_000_000;
+
+/** What a commit changed. `grown`: by how many plants there are more than before. `now`: in microseconds. `of`: the import that it belongs to. */
+type CommitNote = Readonly<{ changed: readonly Change[]; grown: number; now: number; of?: ImportOf | undefined }>;
+
+/** `indexed`: what the index holds durably. `rowsMax`: most rows to delete. */
+type ForgetLimits = Readonly<{ indexed: number; now: number; rowsMax: number }>;
+
 /**
- * Records what a transaction of the writer changes, inside that transaction, so that the index never misses a plant.
+ * Records what a transaction of the writer changes, inside that transaction: for the index, which so never misses a plant,
+ * and for those who follow the store. `microseconds`: what this process adds to times.
  */
-export function prepareChanges(db: DatabaseSync) {
-  const insert = prepareNote(db);
-  const forget = db.prepare("DELETE FROM changes WHERE seq < ?");
-  const forgetBefore = db.prepare("UPDATE changes SET before = NULL WHERE seq <= ? AND before IS NOT NULL");
-  let forgotten: number = NOTHING_INDEXED;
+export function prepareChanges(db: DatabaseSync, microseconds: number) {
+  const newest = db.prepare("SELECT seq, total, at FROM changes ORDER BY seq DESC LIMIT 1");
+  const insert = db.prepare("INSERT INTO changes (seq, ids, total, before, at, kinds, writers, import) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+  const imports = prepareImportNotes(db);
+  // Two copies of a store that go on while the clock is behind the log must not give two rows the same place and time.
+  const earliest = newestTime() + 1 + microseconds;
+
+  function newestTime(): number {
+    return (newest.get()?.["at"] as number | null | undefined) ?? 0;
+  }
 
   return {
-    /** `grown`: by how many plants there are more than before. Returns the newest change; undefined if there is none. */
-    note(changed: readonly Change[], grown: number): number | undefined {
-      let newest: number | undefined;
-      for (let at = 0; at < changed.length; at += CHANGE_PLANTS_MAX) {
-        const some = changed.slice(at, at + CHANGE_PLANTS_MAX);
-        const ids = BigInt64Array.from(some, ({ id }) => id);
-        newest = Number(insert.run(new Uint8Array(ids.buffer), at === 0 ? grown : 0, toBefore(some)).lastInsertRowid);
+    /** Returns the newest change; undefined if there is none. */
+    note({ changed, grown, now, of }: CommitNote): number | undefined {
+      if (changed.length === 0) return undefined;
+      const last = newest.get() as { seq: number; total: number | null; at: number | null } | undefined;
+      // Even if the clock was set back, or the process restarted: a later change never has an earlier time.
+      const at = Math.max(now, (last?.at ?? 0) + 1, earliest);
+      const total = (last?.total ?? 0) + grown;
+      const rows = Math.ceil(changed.length / CHANGE_PLANTS_MAX);
+      const first = (last?.seq ?? 0) + 1;
+      const number = of ? imports.note({ of, changed, at, first, last: first + rows - 1 }) : null;
+      for (let row = 0; row < rows; row += 1) {
+        const some = changed.slice(row * CHANGE_PLANTS_MAX, (row + 1) * CHANGE_PLANTS_MAX);
+        const writers = toWriters(some.map(({ by }) => by));
+        insert.run(first + row, toIds(some), total, toBefore(some), at + row, toKinds(some), writers, number);
       }
-      return newest;
+      return first + rows - 1;
     },
-    /** Deletes the changes up to the newest that the index holds durably, if it is a new one; of that, only what was there before. */
-    forget(indexed: number): void {
-      if (indexed > forgotten) {
-        forget.run(indexed);
-        forgetBefore.run(indexed);
-      }
-      // If this commit fails, the next deletion covers these rows too.
-      forgotten = indexed;
-    },
-    /** The same at a stop, even if a commit failed that did it already. An older copy of the index finds its mark no more then. */
-    forgetAll(indexed: number): void {
-      forget.run(indexed);
-      forgetBefore.run(indexed);
-    },
+    forget: prepareForget(db),
   };
 }
 
-/** Each row has the sum of all rows up to it. */
-function prepareNote(db: DatabaseSync): StatementSync {
-  return db.prepare(`INSERT INTO changes (ids, total, before) SELECT ?1, ?2 + ${TOTAL}, ?3`);
-}
+type OldRow = Readonly<{ seq: number; at: number; bytes: number | null }>;
 
-/** A row of a change that made plants only has none. */
-function toBefore(changes: readonly Change[]): string | null {
-  const before = changes.flatMap((change) => change.before ?? []);
-  if (before.length === 0) return null;
-  return JSON.stringify(before.map(({ id, name, tag, added }) => [String(id), name, tag, added === null ? null : String(added)]));
-}
+/** Deletes what is no longer kept. */
+function prepareForget(db: DatabaseSync) {
+  const oldest = db.prepare("SELECT seq, coalesce(at, 0) AS at, octet_length(before) AS bytes FROM changes ORDER BY seq LIMIT ?");
+  const remove = db.prepare("DELETE FROM changes WHERE seq < ?");
+  const erase = db.prepare("UPDATE changes SET before = NULL WHERE seq = ? AND before IS NOT NULL");
+  const removeImports = db.prepare("DELETE FROM imports WHERE last < (SELECT min(seq) FROM changes)");
+  let days = 0;
+  /** Read again after a deletion. */
+  let oldestTwo: readonly OldRow[] = [];
 
-/** What `toBefore` wrote. */
-export function fromBefore(text: string | null): PlantRow[] {
-  if (text === null) return [];
-  const rows = JSON.parse(text) as [id: string, name: string, tag: string | null, added: string | null][];
-  return rows.map(([id, name, tag, added]) => ({ id: BigInt(id), name, tag, added: added === null ? null : BigInt(added) }));
+  return {
+    /** How long changes are kept, from now on. 0 keeps what the index needs. */
+    keep: (kept: number) => void (days = kept),
+    /**
+     * Deletes what is too old and the index holds durably, the oldest first. The last of that stays, without what was there
+     * before: a reader whose cursor leads there misses nothing yet. True if there is more to delete.
+     */
+    someRows({ indexed, now, rowsMax }: ForgetLimits): boolean {
+      const since = days === 0 ? Infinity : now - days * DAY_US;
+      // Where the clock was a day ahead or more when they were made, their age cannot be told.
+      const isUndated = (at: number) => at > now + DAY_US;
+      const isOld = ({ seq, at }: OldRow) => (isUndated(at) ? seq <= indexed - UNDATED_ROWS : at < since && seq <= indexed);
+      if (oldestTwo.length < 2) oldestTwo = oldest.all(2) as OldRow[];
+      const [first, second] = oldestTwo;
+      if (!first || !isOld(first) || (first.bytes === null && !(second && isOld(second)))) return false;
+      let last = first.seq;
+      let bytes = 0;
+      const rows = oldest.all(rowsMax + 1) as OldRow[];
+      for (const row of rows) {
+        if (!isOld(row) || bytes > FORGOTTEN_BYTES) break;
+        last = row.seq;
+        bytes += row.bytes ?? 0;
+      }
+      if (remove.run(last).changes > 0) removeImports.run();
+      erase.run(last);
+      // If this commit fails, they are still there.
+      oldestTwo = [];
+      return last === rows.at(-1)!.seq ? rows.length > rowsMax : bytes > FORGOTTEN_BYTES;
+    },
+  };
 }
 
 /** How many plants there are. */

@@ -3,7 +3,7 @@ import { wordsOfName } from "../../../domain/terms.ts";
 import { pragma } from "../engine/requirements.ts";
 import { openForLook, prepareStateRead } from "./index-file.ts";
 import type { LookedAt } from "./index-file.ts";
-import type { PlantRow } from "./changes.ts";
+import type { PlantRow } from "../log-row.ts";
 import { tokensOf } from "./plant-tokens.ts";
 import { prepareChangeReads } from "./recorded-changes.ts";
 

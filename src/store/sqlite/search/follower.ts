@@ -96,6 +96,12 @@ export class Follower {
     return this.#indexed;
   }
 
+  /** Brings what the index holds to the disk now. Resolves with the newest change of that. */
+  async sync(): Promise<number> {
+    this.#indexed = await this.#options.thread.call("sync");
+    return this.#indexed;
+  }
+
   /** For how long the index has been behind the commits, in milliseconds. */
   lagMs(): number {
     return this.#behindSince === undefined ? 0 : this.#options.now() - this.#behindSince;

@@ -8,7 +8,7 @@ import type { Order, Place } from "../../page.ts";
 import { timeKey } from "./plant-tokens.ts";
 import { prepareBigInts } from "../engine/requirements.ts";
 import { INDEXED_COLUMNS } from "./changes.ts";
-import type { PlantRow } from "./changes.ts";
+import type { PlantRow } from "../log-row.ts";
 import type { WalkQuery, WordIndex } from "./word-index.ts";
 
 export type OrderedWalk = WalkQuery &

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { nameKey } from "../../../domain/name-order.ts";
 import { wordsOfName } from "../../../domain/terms.ts";
 import type { Sorting } from "../../page.ts";
-import type { PlantRow } from "./changes.ts";
+import type { PlantRow } from "../log-row.ts";
 import { PREFIX_LENGTHS, startOf } from "./prefixes.ts";
 
 /** What FTS5 gets of a plant, and how many words its name has. */

@@ -12,7 +12,8 @@ import type { FoundTags, PlantCount, TagCount, TagCounts } from "../../tags.ts";
 import { endIfSyncFailed, toStoreError, translated } from "../engine/failure.ts";
 import { Follower } from "./follower.ts";
 import type { FollowerOptions } from "./follower.ts";
-import type { NotIndexed } from "./indexer.ts";
+import type { Thread } from "../engine/thread.ts";
+import type { Indexer, NotIndexed } from "./indexer.ts";
 import type { Ids } from "./search-behind.ts";
 import type { FindQuery } from "./word-index.ts";
 import { countFoundTags, countTags } from "../tags.ts";
@@ -124,11 +125,19 @@ export class Searcher {
   }
 
   async countFoundTags(terms: SearchTerms): Promise<FoundTags> {
-    const { thread } = this.#options;
+    return this.whileHurried(async (thread) => {
+      const ids = BigInt64Array.from(await this.#findAll(terms));
+      return countFoundTags(ids, (some) => thread.call("tally", some, terms));
+    });
+  }
+
+  /** Has the thread do work in short calls, between which searches run. */
+  async whileHurried<Result>(work: (thread: Thread<Indexer>) => Promise<Result>): Promise<Result> {
     const release = this.index.hurry();
     try {
-      const ids = BigInt64Array.from(await this.#findAll(terms));
-      return await withStoreErrors(countFoundTags(ids, (some) => thread.call("tally", some, terms)));
+      return await work(this.#options.thread);
+    } catch (thrown) {
+      throw toStoreError(thrown);
     } finally {
       release();
     }
@@ -205,12 +214,4 @@ export class Searcher {
 
 function isNotIndexed(answer: Readonly<{ kind: string }>): answer is NotIndexed {
   return answer.kind === "behind" || answer.kind === "building";
-}
-
-async function withStoreErrors<Result>(result: Promise<Result>): Promise<Result> {
-  try {
-    return await result;
-  } catch (thrown) {
-    throw toStoreError(thrown);
-  }
 }

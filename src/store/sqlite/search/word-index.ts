@@ -9,7 +9,7 @@ import { WAL_PAGES_MAX } from "../engine/wal.ts";
 import { expressionOf } from "./expression.ts";
 import { openOrCreate, prepareStateRead } from "./index-file.ts";
 import type { IndexState } from "./index-file.ts";
-import type { PlantRow } from "./changes.ts";
+import type { PlantRow } from "../log-row.ts";
 import { createPlantTokens, placesOf, tokenOfTag } from "./plant-tokens.ts";
 import { createTagCounter } from "./tag-count.ts";
 import type { TagCursor, TagStep } from "./tag-count.ts";
@@ -91,9 +91,9 @@ export class WordIndex {
     }
   }
 
-  /** Checkpoints once the WAL is large enough. False when it did nothing. */
-  sync(): boolean {
-    if (Number(this.#sql.walPages.get()?.["log"]) < WAL_PAGES_MAX) return false;
+  /** Checkpoints once the WAL has so many pages. False when it did nothing. */
+  sync(pagesMin = WAL_PAGES_MAX): boolean {
+    if (Number(this.#sql.walPages.get()?.["log"]) < pagesMin) return false;
     this.#db.exec("PRAGMA wal_checkpoint(PASSIVE)");
     return true;
   }

@@ -1,0 +1,2 @@
+/** What happened to a plant. */
+export type ChangeKind = "created" | "replaced" | "deleted";

@@ -1,0 +1,139 @@
+import { PlantStoreError } from "../../domain/errors.ts";
+import { CHANGES_BYTES_MAX } from "../history.ts";
+import { sizeOf } from "../page.ts";
+import type { ChangePage, ChangeQuery, History, PastPage, PastQuery } from "../history.ts";
+import { translated } from "./engine/failure.ts";
+import type { Reader } from "./engine/reader.ts";
+import type { Thread } from "./engine/thread.ts";
+import { toCursor } from "./log-reads.ts";
+import type { RowPlace } from "./log-reads.ts";
+import type { Outcome, OutcomeSearch, PastState, PlacedChange, Walk, WalkStep } from "./log-scan.ts";
+import type { Indexer } from "./search/indexer.ts";
+import type { Searcher } from "./search/searcher.ts";
+
+type HistoryOptions = Readonly<{
+  reader: Pick<Reader, "log" | "imports">;
+  /** Only a store opened to serve has one. */
+  searcher: Pick<Searcher, "whileHurried"> | undefined;
+  /** Resolves when the main thread may read on. */
+  pace: () => Promise<void>;
+  /** See `Commits.watch`. */
+  watch: History["watch"];
+  now: () => number;
+}>;
+
+/** How many changes are looked at for one page. */
+const PAGE_LOOKS = 10_000;
+
+/** @limit reads: how long a page of the history of a plant is looked for on SQLite */
+const WALK_MS_MAX = 5000;
+
+/** @limit reads: how long the changes behind an import are looked through on SQLite */
+const OUTCOMES_MS_MAX = 30_000;
+
+/** Behind all changes of a row. */
+const ROW_END = Infinity;
+
+/** What is kept of changes. */
+export function createHistory(options: HistoryOptions): History {
+  const { reader, pace, watch } = options;
+  const scans = createScans(options);
+
+  async function read({ after, limit, tag }: ChangeQuery): Promise<ChangePage> {
+    const changes = [];
+    let [cursor, looks, bytes] = [after, 0, 0];
+    for (;;) {
+      await pace();
+      const step = translated(() => reader.log.read({ after: cursor, limit: limit - changes.length, tag }));
+      changes.push(...step.changes);
+      cursor = step.cursor;
+      looks += step.lookedAt;
+      bytes += step.bytes;
+      if (step.isEnd || changes.length >= limit || looks >= PAGE_LOOKS || bytes >= CHANGES_BYTES_MAX)
+        return { changes, cursor, isEnd: step.isEnd };
+    }
+  }
+
+  const placeOf = ({ before }: PastQuery) =>
+    translated(() => (before === undefined ? reader.log.newest() : reader.log.expectPlace(before)));
+
+  return {
+    newest: async () => toCursor(translated(reader.log.newest)),
+    read,
+    watch,
+    async ofPlant(id, query) {
+      const before = placeOf(query);
+      const step = await scans.walk({ wanted: { kind: "plant", id }, before, limit: query.limit });
+      if (step.changes.length === 0) return toPage(step, []);
+      // Each change before the newest of them led to what was there before the next.
+      const [last] = await scans.findStates([{ id, seq: before.seq, index: before.index - 1 }]);
+      return toPage(step, [last!, ...step.changes.map(({ from, isForgotten }) => ({ plant: from, isForgotten }))]);
+    },
+    async deleted(query) {
+      const step = await scans.walk({ wanted: { kind: "deleted" }, before: placeOf(query), limit: query.limit });
+      return toPage(
+        step,
+        step.changes.map(() => ({ plant: undefined, isForgotten: false })),
+      );
+    },
+    imports: async (limit) => translated(() => reader.imports.list(limit)),
+    async ofImport(id, query) {
+      const found = translated(() => reader.imports.find(id));
+      const place = placeOf(query);
+      if (!found) return { changes: [], next: undefined };
+      const before = place.seq > found.last ? { ...place, seq: found.last, index: ROW_END } : place;
+      const step = await scans.walk({ wanted: { kind: "import", ...found }, before, limit: query.limit });
+      return toPage(step, await scans.findStates(step.changes));
+    },
+  };
+}
+
+/** Looks through the log on the search thread, in steps, so that searches run between. */
+function createScans({ searcher, now }: HistoryOptions) {
+  function inThread<Result>(work: (thread: Thread<Indexer>) => Promise<Result>): Promise<Result> {
+    return searcher ? searcher.whileHurried(work) : Promise.reject(new PlantStoreError("store_unavailable"));
+  }
+
+  return {
+    /** Ends the page where it takes too long. */
+    walk: (walk: Omit<Walk, "bytesMax">): Promise<WalkStep> =>
+      inThread(async (thread) => {
+        const end = now() + WALK_MS_MAX;
+        const changes: PlacedChange[] = [];
+        let bytes = 0;
+        for (let before: RowPlace | undefined = walk.before; ;) {
+          const step: WalkStep = await thread.call("walkLog", {
+            ...walk,
+            before,
+            limit: walk.limit - changes.length,
+            bytesMax: CHANGES_BYTES_MAX - bytes,
+          });
+          changes.push(...step.changes);
+          for (const { from } of step.changes) bytes += from ? sizeOf(from) : 0;
+          before = step.reached;
+          if (!before || changes.length >= walk.limit || bytes >= CHANGES_BYTES_MAX || now() > end) return { changes, reached: before };
+        }
+      }),
+    /** What plants were behind changes, the newest first: of the first, as many as have room in a page. */
+    findStates: (outcomes: readonly Outcome[]): Promise<readonly PastState[]> =>
+      inThread(async (thread) => {
+        const end = now() + OUTCOMES_MS_MAX;
+        const from = Math.min(...outcomes.map(({ seq }) => seq));
+        for (let search: OutcomeSearch = { outcomes: outcomes.map(({ id, seq, index }) => ({ id, seq, index })), from }; ;) {
+          if (search.states) return search.states;
+          if (now() > end) throw new PlantStoreError("overloaded");
+          search = await thread.call("findOutcomes", search);
+        }
+      }),
+  };
+}
+
+/** A page of the changes whose outcomes have these states. */
+function toPage({ changes: found, reached }: WalkStep, states: readonly PastState[]): PastPage {
+  const changes = found.slice(0, states.length).map(({ seq: _seq, index: _index, ...change }, at) => {
+    const { plant: to, isForgotten } = states[at]!;
+    return { ...change, to, isForgotten: change.isForgotten || isForgotten };
+  });
+  const next = states.length < found.length ? found[states.length - 1] : reached;
+  return { changes, next: next && toCursor(next) };
+}
