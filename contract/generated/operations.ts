@@ -10,12 +10,17 @@ export type ParametersOf = Readonly<{
   putPlant: Readonly<{ id: bigint }>;
   patchPlant: Readonly<{ id: bigint }>;
   deletePlant: Readonly<{ id: bigint }>;
+  listPlantChanges: Readonly<{ id: bigint; limit: number; cursor?: string }>;
+  listChanges: Readonly<{ after?: string; limit: number; tag?: string; untagged: boolean }>;
   changePlants: Readonly<Record<string, never>>;
-  importPlants: Readonly<{ onConflict: "refuse" | "replace"; dryRun: boolean; reading?: string; header: "present" | "absent"; guess: boolean; encoding?: "utf-8" | "windows-1252"; idColumn?: string; nameColumn?: string; tagColumn?: string; ids: "file" | "content"; firstId?: bigint; dropEmptyTags: boolean }>;
+  importPlants: Readonly<{ onConflict: "refuse" | "replace"; dryRun: boolean; import?: string; reading?: string; header: "present" | "absent"; guess: boolean; encoding?: "utf-8" | "windows-1252"; idColumn?: string; nameColumn?: string; tagColumn?: string; ids: "file" | "content"; firstId?: bigint; dropEmptyTags: boolean }>;
   exportPlants: Readonly<{ format?: "ndjson" | "csv"; profile: "plain" | "dwc"; guardFormulas: boolean; tag?: string; untagged: boolean; q?: string }>;
+  listDeletedPlants: Readonly<{ limit: number; cursor?: string }>;
   countPlants: Readonly<{ tag?: string; untagged: boolean; q?: string }>;
   suggestSearches: Readonly<{ tag?: string; untagged: boolean; q?: string }>;
   listTags: Readonly<{ limit: number; tag?: string; untagged: boolean; q?: string }>;
+  listImports: Readonly<Record<string, never>>;
+  listImportChanges: Readonly<{ id: string; limit: number; cursor?: string }>;
   getSession: Readonly<Record<string, never>>;
   listTokens: Readonly<{ limit: number; cursor?: string }>;
   createToken: Readonly<Record<string, never>>;
@@ -34,12 +39,17 @@ export type BodyOf<Stream> = Readonly<{
   putPlant: Schemas["PlantContent"];
   patchPlant: Schemas["PlantPatch"];
   deletePlant: undefined;
+  listPlantChanges: undefined;
+  listChanges: undefined;
   changePlants: Stream;
   importPlants: Stream;
   exportPlants: undefined;
+  listDeletedPlants: undefined;
   countPlants: undefined;
   suggestSearches: undefined;
   listTags: undefined;
+  listImports: undefined;
+  listImportChanges: undefined;
   getSession: undefined;
   listTokens: undefined;
   createToken: Schemas["NewToken"];
@@ -59,12 +69,17 @@ export const OPERATIONS = [
   { id: "putPlant", method: "PUT", path: "/plants/{id}", scope: "plants:write", queue: "changes", pathId: {"type":"integer","format":"int64"}, query: [], body: putPlant },
   { id: "patchPlant", method: "PATCH", path: "/plants/{id}", scope: "plants:write", queue: "changes", pathId: {"type":"integer","format":"int64"}, query: [], body: patchPlant },
   { id: "deletePlant", method: "DELETE", path: "/plants/{id}", scope: "plants:write", queue: "changes", pathId: {"type":"integer","format":"int64"}, query: [], body: { kind: "none" } },
+  { id: "listPlantChanges", method: "GET", path: "/plants/{id}/changes", scope: "plants:read", queue: undefined, pathId: {"type":"integer","format":"int64"}, query: [{"name":"limit","schema":{"type":"integer","format":"int32","minimum":1,"default":100}}, {"name":"cursor","schema":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,200}$"}}], body: { kind: "none" } },
+  { id: "listChanges", method: "GET", path: "/plants/changes", scope: "plants:read", queue: undefined, pathId: undefined, query: [{"name":"after","schema":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,200}$"}}, {"name":"limit","schema":{"type":"integer","format":"int32","minimum":1,"default":100}}, {"name":"tag","schema":{"type":"string"}}, {"name":"untagged","schema":{"type":"boolean","default":false}}], body: { kind: "none" } },
   { id: "changePlants", method: "POST", path: "/plants/changes", scope: "plants:write", queue: "bulk", pathId: undefined, query: [], body: { kind: "stream", types: ["application/json"] } },
-  { id: "importPlants", method: "POST", path: "/plants/import", scope: "plants:write", queue: "imports", pathId: undefined, query: [{"name":"onConflict","schema":{"type":"string","enum":["refuse","replace"],"default":"refuse"}}, {"name":"dryRun","schema":{"type":"boolean","default":false}}, {"name":"reading","schema":{"type":"string","maxLength":4000}}, {"name":"header","schema":{"type":"string","enum":["present","absent"],"default":"present"}}, {"name":"guess","schema":{"type":"boolean","default":false}}, {"name":"encoding","schema":{"type":"string","enum":["utf-8","windows-1252"]}}, {"name":"idColumn","schema":{"type":"string","maxLength":1000}}, {"name":"nameColumn","schema":{"type":"string","maxLength":1000}}, {"name":"tagColumn","schema":{"type":"string","maxLength":1000}}, {"name":"ids","schema":{"type":"string","enum":["file","content"],"default":"file"}}, {"name":"firstId","schema":{"type":"integer","format":"int64"}}, {"name":"dropEmptyTags","schema":{"type":"boolean","default":false}}], body: { kind: "stream", types: ["application/x-ndjson","application/ndjson","application/jsonl","text/csv","application/octet-stream"] } },
+  { id: "importPlants", method: "POST", path: "/plants/import", scope: "plants:write", queue: "imports", pathId: undefined, query: [{"name":"onConflict","schema":{"type":"string","enum":["refuse","replace"],"default":"refuse"}}, {"name":"dryRun","schema":{"type":"boolean","default":false}}, {"name":"import","schema":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"}}, {"name":"reading","schema":{"type":"string","maxLength":4000}}, {"name":"header","schema":{"type":"string","enum":["present","absent"],"default":"present"}}, {"name":"guess","schema":{"type":"boolean","default":false}}, {"name":"encoding","schema":{"type":"string","enum":["utf-8","windows-1252"]}}, {"name":"idColumn","schema":{"type":"string","maxLength":1000}}, {"name":"nameColumn","schema":{"type":"string","maxLength":1000}}, {"name":"tagColumn","schema":{"type":"string","maxLength":1000}}, {"name":"ids","schema":{"type":"string","enum":["file","content"],"default":"file"}}, {"name":"firstId","schema":{"type":"integer","format":"int64"}}, {"name":"dropEmptyTags","schema":{"type":"boolean","default":false}}], body: { kind: "stream", types: ["application/x-ndjson","application/ndjson","application/jsonl","text/csv","application/octet-stream"] } },
   { id: "exportPlants", method: "GET", path: "/plants/export", scope: "plants:read", queue: undefined, pathId: undefined, query: [{"name":"format","schema":{"type":"string","enum":["ndjson","csv"]}}, {"name":"profile","schema":{"type":"string","enum":["plain","dwc"],"default":"plain"}}, {"name":"guardFormulas","schema":{"type":"boolean","default":false}}, {"name":"tag","schema":{"type":"string"}}, {"name":"untagged","schema":{"type":"boolean","default":false}}, {"name":"q","schema":{"type":"string","maxLength":1000}}], body: { kind: "none" } },
+  { id: "listDeletedPlants", method: "GET", path: "/plants/deleted", scope: "plants:read", queue: undefined, pathId: undefined, query: [{"name":"limit","schema":{"type":"integer","format":"int32","minimum":1,"default":100}}, {"name":"cursor","schema":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,200}$"}}], body: { kind: "none" } },
   { id: "countPlants", method: "GET", path: "/plants/count", scope: "plants:read", queue: undefined, pathId: undefined, query: [{"name":"tag","schema":{"type":"string"}}, {"name":"untagged","schema":{"type":"boolean","default":false}}, {"name":"q","schema":{"type":"string","maxLength":1000}}], body: { kind: "none" } },
   { id: "suggestSearches", method: "GET", path: "/plants/suggestions", scope: "plants:read", queue: undefined, pathId: undefined, query: [{"name":"tag","schema":{"type":"string"}}, {"name":"untagged","schema":{"type":"boolean","default":false}}, {"name":"q","schema":{"type":"string","maxLength":1000}}], body: { kind: "none" } },
   { id: "listTags", method: "GET", path: "/tags", scope: "plants:read", queue: undefined, pathId: undefined, query: [{"name":"limit","schema":{"type":"integer","format":"int32","minimum":1,"default":1000}}, {"name":"tag","schema":{"type":"string"}}, {"name":"untagged","schema":{"type":"boolean","default":false}}, {"name":"q","schema":{"type":"string","maxLength":1000}}], body: { kind: "none" } },
+  { id: "listImports", method: "GET", path: "/imports", scope: "plants:read", queue: undefined, pathId: undefined, query: [], body: { kind: "none" } },
+  { id: "listImportChanges", method: "GET", path: "/imports/{id}/changes", scope: "plants:read", queue: undefined, pathId: {"type":"string","pattern":"^[0-9a-f]{32}$"}, query: [{"name":"limit","schema":{"type":"integer","format":"int32","minimum":1,"default":100}}, {"name":"cursor","schema":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,200}$"}}], body: { kind: "none" } },
   { id: "getSession", method: "GET", path: "/session", scope: "any", queue: undefined, pathId: undefined, query: [], body: { kind: "none" } },
   { id: "listTokens", method: "GET", path: "/tokens", scope: "admin", queue: undefined, pathId: undefined, query: [{"name":"limit","schema":{"type":"integer","format":"int32","minimum":1,"default":1000}}, {"name":"cursor","schema":{"type":"string","maxLength":600}}], body: { kind: "none" } },
   { id: "createToken", method: "POST", path: "/tokens", scope: "admin", queue: "tokens", pathId: undefined, query: [], body: createToken },

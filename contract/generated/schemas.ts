@@ -7,6 +7,14 @@ export type Schemas = Readonly<{
   PlantContent: Schemas["Plant"] & Readonly<{ id?: bigint }>;
   PlantPatch: Readonly<{ id?: bigint; name?: string; tag?: string | null; untagged?: boolean }>;
   PlantList: ReadonlyArray<Schemas["NewPlant"]>;
+  ChangeKind: "created" | "replaced" | "deleted";
+  Change: Readonly<{ id: bigint; change: Schemas["ChangeKind"]; at: string; plant?: Schemas["NewPlant"] }>;
+  ChangeList: ReadonlyArray<Schemas["Change"]>;
+  ChangeStream: string;
+  PastChange: Readonly<{ id: bigint; change: Schemas["ChangeKind"]; at: string; by?: string | null; import?: string; from?: Schemas["NewPlant"]; to?: Schemas["NewPlant"]; forgotten?: boolean }>;
+  PastChangeList: ReadonlyArray<Schemas["PastChange"]>;
+  Import: Readonly<{ id: string; began: string; ended: string; by?: string | null; created: Schemas["Count"]; replaced: Schemas["Count"] }>;
+  ImportList: ReadonlyArray<Schemas["Import"]>;
   PlantLines: string;
   PlantFile: string;
   PlantRows: string;
@@ -20,7 +28,7 @@ export type Schemas = Readonly<{
   PlantState: Readonly<{ id?: bigint; name: string; tag?: string }>;
   ChangeOutcomes: Readonly<{ changed: Schemas["Count"]; same: Schemas["Count"]; conflicts: Schemas["Count"]; failed: Schemas["Count"]; outcomes: ReadonlyArray<Schemas["ChangeOutcome"]> }>;
   ChangeOutcome: Readonly<{ id: bigint; outcome: "changed" | "same" | "conflict" | "failed"; plant?: Schemas["Plant"] | null; error?: number; message?: string }>;
-  ImportSummary: Readonly<{ read: Schemas["Count"]; created: Schemas["Count"]; unchanged: Schemas["Count"]; replaced: Schemas["Count"]; refused: Schemas["Count"]; problems: ReadonlyArray<Schemas["ImportProblem"]>; unusedColumns: ReadonlyArray<string>; encoding?: string; columns?: Readonly<{ id?: string; name?: string; tag?: string }>; reading?: Schemas["Reading"]; skipped?: Schemas["Count"]; doubts?: ReadonlyArray<Schemas["ImportDoubt"]>; outcomes?: ReadonlyArray<"created" | "unchanged" | "replaced" | "refused"> }>;
+  ImportSummary: Readonly<{ read: Schemas["Count"]; created: Schemas["Count"]; unchanged: Schemas["Count"]; replaced: Schemas["Count"]; refused: Schemas["Count"]; problems: ReadonlyArray<Schemas["ImportProblem"]>; unusedColumns: ReadonlyArray<string>; encoding?: string; columns?: Readonly<{ id?: string; name?: string; tag?: string }>; reading?: Schemas["Reading"]; skipped?: Schemas["Count"]; doubts?: ReadonlyArray<Schemas["ImportDoubt"]>; import?: string; outcomes?: ReadonlyArray<"created" | "unchanged" | "replaced" | "refused"> }>;
   Reading: Readonly<{ encoding?: string; separator?: "," | ";" | "\t" | "|" | ""; quotes?: "double" | "none"; heading: number; sheet?: string; id: string; name: ReadonlyArray<string>; tag: string; ids?: "file" | "content"; firstId?: bigint; emptyNames: boolean }>;
   ImportDoubt: Readonly<{ line?: number; message: string }>;
   ImportProblem: Readonly<{ line: number; error: number; message: string }>;

@@ -1,4 +1,5 @@
-import type { Audit, ChangeKind, Who } from "../auth/audit.ts";
+import type { Audit, Who } from "../auth/audit.ts";
+import type { ChangeKind } from "../domain/change.ts";
 import { isSame } from "../domain/plant.ts";
 import { ownerOf } from "../auth/principal.ts";
 import { idOf } from "../store/plants.ts";

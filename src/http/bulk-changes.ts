@@ -62,7 +62,7 @@ const TRIES_MAX = 10;
 const CONFLICT_CHARACTERS = 2 ** 20;
 
 /** Many changes in one request: each is a compare-and-swap of its own, and has an outcome of its own. */
-export function changeHandlers({ plants, running, audit, bodyBytesMax }: ChangeOptions): Pick<Handlers, "changePlants"> {
+export function bulkHandlers({ plants, running, audit, bodyBytesMax }: ChangeOptions): Pick<Handlers, "changePlants"> {
   const pace = createPace(() => performance.now());
   const makeAll = createSwaps(plants, createAuditedSwap(plants, audit));
   return {

@@ -3,6 +3,9 @@ import { PlantStoreError } from "../domain/errors.ts";
 import type { Log } from "../runtime/log.ts";
 import { toFilter } from "../domain/plant-filter.ts";
 import { ownerOf } from "../auth/principal.ts";
+import type { Owner } from "../runtime/fair-shares.ts";
+import type { History } from "../store/history.ts";
+import { withSeenOf } from "../store/log-cursor.ts";
 import { exportPlants, findLastId, toExportForm } from "../files/export.ts";
 import { chooseType } from "./accept.ts";
 import { choosePacking, packTexts } from "./representation.ts";
@@ -11,13 +14,13 @@ import { accessCheck, IDLE_SECONDS, outcomeOf } from "./transfer.ts";
 import type { TransferOptions } from "./transfer.ts";
 import type { Fields } from "./wire/fields.ts";
 
-type ExportOptions = TransferOptions & Readonly<{ log: Log }>;
+type ExportOptions = TransferOptions & Readonly<{ history: Pick<History, "newest" | "read">; log: Log }>;
 
 const NDJSON = "application/x-ndjson";
 const CSV = "text/csv; charset=utf-8; header=present";
 
 export function exportHandlers(options: ExportOptions): Pick<Handlers, "exportPlants"> {
-  const { plantsFor, running, authenticator, log } = options;
+  const { running, authenticator, log } = options;
   return {
     async exportPlants(call) {
       const { headers, principal, connection } = call;
@@ -29,12 +32,11 @@ export function exportHandlers(options: ExportOptions): Pick<Handlers, "exportPl
       const release = running.take(ownerOf(principal));
       if (!release) throw new PlantStoreError("overloaded");
       // Before responding: an export that cannot start gets a 503, but once started it can only break off.
-      const snapshot = await plantsFor(ownerOf(principal))
-        .snapshot()
-        .catch((reason: unknown) => {
-          release();
-          throw reason;
-        });
+      const taking = takeSnapshot(options, ownerOf(principal));
+      const { cursor, snapshot } = await taking.catch((reason: unknown) => {
+        release();
+        throw reason;
+      });
       const end = ending(options, call, () => {
         snapshot.close();
         release();
@@ -55,11 +57,33 @@ export function exportHandlers(options: ExportOptions): Pick<Handlers, "exportPl
           "cache-control": "no-store",
           vary: "Accept, Accept-Encoding",
           "content-disposition": `attachment; filename="plants.${form.format}"`,
+          ...(cursor === undefined ? {} : { "x-changes-cursor": cursor }),
           ...(lastId === undefined ? {} : { "x-last-id": String(lastId) }),
         },
       };
     },
   };
+}
+
+/**
+ * The cursor comes first: what changes between the two is in the file, and told again behind the cursor. It goes with what
+ * the snapshot has seen. Undefined if no changes are kept, or they cannot be read now: an export does not need it.
+ */
+async function takeSnapshot({ history, plantsFor }: ExportOptions, owner: Owner) {
+  const orNone = (reason: unknown) => {
+    if (reason instanceof PlantStoreError && (reason.status === 501 || reason.code === "overloaded")) return undefined;
+    throw reason;
+  };
+  const cursor = await history.newest().catch(orNone);
+  const snapshot = await plantsFor(owner).snapshot();
+  if (cursor === undefined) return { cursor, snapshot };
+  try {
+    const seen = await history.read({ after: cursor, limit: 1, tag: undefined }).catch(orNone);
+    return { cursor: seen && withSeenOf(cursor, seen.cursor), snapshot };
+  } catch (reason) {
+    snapshot.close();
+    throw reason;
+  }
 }
 
 async function* exporting(pieces: AsyncIterable<string>, confirm: () => Promise<void>): AsyncGenerator<string, void, void> {

@@ -1,3 +1,4 @@
+import { hash, randomUUID } from "node:crypto";
 import { invalidQuery, PlantStoreError } from "../domain/errors.ts";
 import { createSharedPauses } from "../runtime/event-loop.ts";
 import type { Pauses } from "../runtime/event-loop.ts";
@@ -50,6 +51,7 @@ export function importHandlers(options: ImportOptions): Pick<Handlers, "importPl
     async importPlants(call) {
       const { body, principal, connection } = call;
       const { onConflict, dryRun } = call.parameters;
+      const id = toImportId(ownerOf(principal), call.parameters.import);
       const table = parseTable(call);
       // There is room: admission has just checked, and nothing can run in between.
       const release = running.take(ownerOf(principal));
@@ -71,9 +73,11 @@ export function importHandlers(options: ImportOptions): Pick<Handlers, "importPl
           pauses,
           isReplacing: onConflict === "replace",
           isDryRun: dryRun,
+          by: ownerOf(principal),
+          import: id,
           onCommit: (all) => (counts = all),
         });
-        return { status: 200, body: toJson(summary) };
+        return { status: 200, body: toJson(dryRun ? summary : { ...summary, import: id }) };
       } catch (reason) {
         outcome = outcomeOf(reason);
         throw reason;
@@ -83,6 +87,11 @@ export function importHandlers(options: ImportOptions): Pick<Handlers, "importPl
       }
     },
   };
+}
+
+/** The public id of an import. The token is in it, so that none can add to the import of another. */
+function toImportId(owner: string, given: string = randomUUID()): string {
+  return hash("sha256", JSON.stringify([owner, given])).slice(0, 32);
 }
 
 /** The same pauses while the sender is connected. After that the rest of the file is not waited for. */

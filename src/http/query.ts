@@ -31,12 +31,16 @@ function read({ name, schema }: QueryParameter, text: string): unknown {
 }
 
 /** Undefined for what the schema does not allow. */
-function parse({ type, format, minimum = 0, maxLength = Infinity, enum: choices }: ParameterSchema, text: string): unknown {
+function parse({ type, format, minimum = 0, maxLength = Infinity, pattern, enum: choices }: ParameterSchema, text: string): unknown {
   if (type === "boolean") return text === "true" ? true : text === "false" ? false : undefined;
-  if (type === "string") return (choices?.includes(text) ?? true) && isWithin(text, maxLength) ? text : undefined;
+  if (type === "string") return (choices?.includes(text) ?? true) && isWithin(text, maxLength) && fits(text, pattern) ? text : undefined;
   if (format === "int64") return parsePlantId(text);
   const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
   return value >= minimum && value <= INT32_MAX ? value : undefined;
+}
+
+function fits(text: string, pattern: string | undefined): boolean {
+  return pattern === undefined || new RegExp(pattern, "u").test(text);
 }
 
 /** JSON Schema counts characters, each of which is one or two UTF-16 units. */
@@ -44,9 +48,10 @@ function isWithin(text: string, lengthMax: number): boolean {
   return text.length <= lengthMax || Array.from(text).length <= lengthMax;
 }
 
-function describe({ type, format, minimum = 0, maxLength, enum: choices }: ParameterSchema): string {
+function describe({ type, format, minimum = 0, maxLength, pattern, enum: choices }: ParameterSchema): string {
   if (type === "boolean") return "true or false";
   if (choices) return choices.join(" or ");
+  if (pattern !== undefined) return `text like ${pattern}`;
   if (maxLength !== undefined) return `text of at most ${maxLength} characters: send a shorter one`;
   if (format === "int64") return "a whole number from -9223372036854775808 to 9223372036854775807, without leading zeros";
   return `a whole number from ${minimum} to ${INT32_MAX}`;

@@ -60,7 +60,7 @@ export function createRepresent(): Represent {
     const { status, body, headers: given = {} } = response;
     const tag = textEtag(body, "link" in given);
     // Weak, because the compressed forms share it (RFC 9110, 8.8.3.3).
-    const headers = { ...given, etag: `W/${tag}`, "cache-control": OF_ONE_CLIENT, vary: "Accept-Encoding" };
+    const headers = { ...given, etag: `W/${tag}`, "cache-control": OF_ONE_CLIENT, vary: given["vary"] ?? "Accept-Encoding" };
     const known = requested.get("if-none-match");
     if (known !== null && namesWeakly(known, tag)) return { status: 304, headers };
     const coding = body.length < LENGTH_MIN || running >= AT_A_TIME_MAX ? "identity" : choosePacking(requested);

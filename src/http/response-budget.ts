@@ -41,6 +41,7 @@ export function createResponseBudget({ bodyBytesMax }: { bodyBytesMax: number })
  * small, and for streams.
  */
 function toLargeBytes(body: HttpResponse["body"]): Uint8Array | undefined {
-  if (body === undefined || body instanceof ReadableStream || body.length < COUNTED_LENGTH_MIN) return undefined;
+  const isWhole = typeof body === "string" || body instanceof Uint8Array;
+  if (!isWhole || body.length < COUNTED_LENGTH_MIN) return undefined;
   return typeof body === "string" ? Buffer.from(body) : body;
 }

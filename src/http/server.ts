@@ -47,6 +47,11 @@ const WARNING_MS = 10_000;
 /** Open files that are not connections: of the store, the threads, the runtime. */
 const FILES_KEPT = 128;
 
+/** How many connections there can be, with the limit of the process on open files. */
+export function toConnectionsMax(wanted: number): number {
+  return Math.max(1, Math.min(wanted, openFilesMax() - FILES_KEPT));
+}
+
 export class HttpServer {
   /** Where it listens, without a trailing slash. */
   readonly url: string;
@@ -73,7 +78,7 @@ export class HttpServer {
   constructor(options: ServerOptions) {
     const { host, port, connectionsMax } = options;
     this.#options = options;
-    this.#connectionsMax = Math.max(1, Math.min(connectionsMax, openFilesMax() - FILES_KEPT));
+    this.#connectionsMax = toConnectionsMax(connectionsMax);
     this.#listener = bind(options, {
       open: (socket) => this.#open(socket),
       close: (socket) => this.#close(socket),

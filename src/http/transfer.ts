@@ -33,7 +33,9 @@ export function accessCheck(
   { headers, principal: { token } }: Pick<Call<"importPlants" | "exportPlants">, "headers" | "principal">,
 ): () => Promise<void> {
   const authorization = headers.get("authorization");
-  return () => (token ? authenticator.confirm(authorization, token) : Promise.resolve());
+  return async () => {
+    if (token) await authenticator.confirm(authorization, token);
+  };
 }
 
 /** The name of an error; "incomplete_body" if the connection broke off. */

@@ -1,7 +1,11 @@
 import { describe, expect, it } from "bun:test";
 import fc from "fast-check";
+import { PAST_TURNS, TURNS } from "../../src/app/concurrency.ts";
+import { asPlantId } from "../../src/domain/plant.ts";
 import { FairQueue } from "../../src/store/fair-queue.ts";
+import type { History, PastPage } from "../../src/store/history.ts";
 import type { PlantStore } from "../../src/store/plants.ts";
+import { queueHistory } from "../../src/store/queued-history.ts";
 import { queuePlants } from "../../src/store/queued-plants.ts";
 import { rejectionOf } from "../support/rejection.ts";
 
@@ -32,6 +36,29 @@ function openTurns(limits: Partial<typeof LIMITS> = {}) {
 }
 
 describe("turns", () => {
+  it("the past of plants takes two turns at a time, one of a token, so that searches of others never wait for them", async () => {
+    const running: Array<{ owner: string; end: () => void }> = [];
+    const queue = new FairQueue(TURNS);
+    const pastQueue = new FairQueue(PAST_TURNS);
+    const ask = (owner: string) => {
+      const ofPlant = () => new Promise<PastPage>((end) => running.push({ owner, end: () => end({ changes: [], next: undefined }) }));
+      const history = queueHistory({ ofPlant } as unknown as History, { queue, pastQueue, noTimeout: false });
+      return history(owner).ofPlant(asPlantId(1n), { before: undefined, limit: 1 });
+    };
+    const pages = ["anna", "anna", "anna", "bert", "bert", "bert", "carl"].map(ask);
+    await Bun.sleep(0);
+    expect(running.map(({ owner }) => owner)).toEqual(["anna", "bert"]);
+    const searches = ["carl", "dora", "emil"].map((owner) => queue.run(async () => owner, { owner, noTimeout: false }));
+    expect(await Promise.all(searches)).toEqual(["carl", "dora", "emil"]);
+    expect(running.length).toBe(2);
+    for (let at = 0; at < pages.length; at += 1) {
+      running[at]!.end();
+      await Bun.sleep(0);
+    }
+    await Promise.all(pages);
+    expect(running.slice(2).map(({ owner }) => owner)).toEqual(["anna", "bert", "carl", "anna", "bert"]);
+  });
+
   it("are for lists that only the search index can make: of words, of a tag, and of plants without one", async () => {
     const plants = {
       list: async () => ({ plants: [], isLast: true }),

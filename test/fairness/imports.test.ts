@@ -105,6 +105,7 @@ async function importsAhead(): Promise<number> {
   const path = join(temporaryFolder(), "plants.db");
   const { plants, close } = await openSqliteStore({
     metrics: createMetrics(),
+    changesDays: 30,
     path,
     isServing: true,
     queueMax: 10,

@@ -3,6 +3,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startProcess } from "../support/process.ts";
 import { PATIENT } from "../support/service-process.ts";
 import { readToken } from "../support/service.ts";
+import { openStream } from "../support/stream.ts";
 import { until } from "../support/until.ts";
 
 const PLANT = '{"id":1,"name":"under way"}';
@@ -21,6 +22,40 @@ it("during a drain delay it is alive but not ready, and still accepts creates", 
   expect((await fetch(`${service.url}/livez`)).status).toBe(200);
   expect((await fetch(`${service.url}/plants`, { method: "POST", body: PLANT, headers })).status).toBe(200);
   await service.end("SIGKILL");
+});
+
+it("each stream of changes ends in order when a drain delay begins, is told when to come back, not all at once, and none begins", async () => {
+  const data = temporaryFolder();
+  const service = await startProcess({ data, flags: [...PATIENT, "--drain-delay-ms", "60000"] });
+  const token = await readToken(data);
+  const streams = await Promise.all(Array.from({ length: 20 }, () => openStream(service.url, { token })));
+  void service.end("SIGTERM");
+  await Promise.all(streams.map(({ over }) => over));
+  const waits = streams.map((stream) => (stream.isWhole() ? stream.events().at(-1)?.retry : undefined));
+  for (const wait of waits) expect(wait).toBeWithin(1000, 5001);
+  expect(new Set(waits).size).toBeGreaterThan(10);
+  const refused = await fetch(`${service.url}/plants/changes`, {
+    headers: { authorization: `Bearer ${token}`, accept: "text/event-stream" },
+  });
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
+  expect(await refused.json()).toMatchObject({ error: 50303 });
+  await service.end("SIGKILL");
+});
+
+it("a stop does not wait for a stream of changes that no one reads", async () => {
+  const data = temporaryFolder();
+  // Longer than this test may take.
+  const service = await startProcess({ data, flags: [...PATIENT, "--drain-ms", "60000", "--body-bytes-max", "1000000"] });
+  const token = await readToken(data);
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const { socket } = await openStream(service.url, { token });
+  socket.pause();
+  for (let id = 1; id < 40; id += 1)
+    expect(
+      (await fetch(`${service.url}/plants`, { method: "POST", headers, body: JSON.stringify({ id, name: "x".repeat(500_000) }) })).ok,
+    ).toBe(true);
+  expect(await service.end("SIGTERM")).toBe(0);
+  socket.destroy();
 });
 
 it("after a drain delay, and not before, it ends with 0", async () => {

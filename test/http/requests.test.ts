@@ -6,6 +6,7 @@ import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { expectConform } from "../support/conform.ts";
 import { partsOf } from "../support/random.ts";
 import { sendRaw, statusesIn } from "../support/raw-http.ts";
+import { pathOf } from "../support/samples.ts";
 import { startTestService } from "../support/service.ts";
 
 const service = await startTestService();
@@ -53,7 +54,7 @@ describe("a method", () => {
     const own: readonly string[] = some.map(({ method }) => method);
     const allow = [...own, "OPTIONS", ...(own.includes("GET") ? ["HEAD"] : [])].toSorted().join(", ");
     it(`is answered 405 if ${path} does not have it, and OPTIONS 204, with Allow: ${allow}, without asking for a token`, async () => {
-      const url = service.url + path.replace("{id}", "1");
+      const url = service.url + pathOf(some[0]!, { token: "1" });
       for (const method of methods.filter((one) => !own.includes(one))) {
         const response = await fetch(url, { method });
         expect([response.status, response.headers.get("allow")]).toEqual([405, allow]);

@@ -16,7 +16,7 @@ const CROWD = 20_000;
 
 /** Each step of the index takes longer. */
 const SLOW_INDEX = {
-  file: "src/store/sqlite/search/indexer.ts",
+  file: "src/store/sqlite/search/intake.ts",
   from: "let last = from;",
   to: "Bun.sleepSync(5); let last = from;",
 };

@@ -111,7 +111,7 @@ describe("what is generated from the contract", () => {
   }
 
   const ID = "Optional. If sent, the id in the path\n              type: integer\n              format: ";
-  const LIMIT = "minimum: 1, default: 100 }\n      example: 20";
+  const LIMIT = "minimum: 1, default: 1000 }\n          example: 10\n";
   for (const [why, from, to, reason] of [
     ["a keyword is misspelled", "maxLength: 100\n", "maxLenght: 100\n", "maxLenght"],
     ["a whole number is not an int64", `${ID}int64\n    PlantPatch`, `${ID}int32\n    PlantPatch`, "int64"],

@@ -67,10 +67,11 @@ const INT64_WRONG = ["", "x", "01", "-01", "-0", "+1", "1.0", "1e3", " 1", "9223
 const INT32_WRONG = ["", "0", "-1", "+1", "x", "1.5", "1e2", "0x10", " 1", "2147483648", "99999999999999999999", "null"];
 
 /** Values that a parameter refuses; one that accepts any text has none. */
-function wrongFor({ type, format, enum: choices, maxLength }: ParameterSchema): readonly string[] {
+function wrongFor({ type, format, enum: choices, maxLength, pattern }: ParameterSchema): readonly string[] {
   if (type === "boolean") return ["", "1", "yes", "TRUE"];
   if (type === "integer") return format === "int64" ? INT64_WRONG : INT32_WRONG;
   if (choices) return ["", choices[0]!.toUpperCase(), `${choices[0]} `, choices.slice(0, 2).join(), "other"];
+  if (pattern !== undefined) return ["", " ", "a b", "a/b", "\u00e4", "a\n", "x".repeat(201)];
   return maxLength === undefined ? [] : ["x".repeat(maxLength + 1)];
 }
 
@@ -78,6 +79,10 @@ function wrongFor({ type, format, enum: choices, maxLength }: ParameterSchema): 
 const RIGHT_TEXTS: Readonly<Record<string, string>> = {
   "listPlants cursor": "BQAAAAAAAAABBAA&sort=name",
   "listTokens cursor": "first",
+  "listChanges after": "now",
+  "listPlantChanges cursor": await service.store.history.newest(),
+  "listDeletedPlants cursor": await service.store.history.newest(),
+  "listImportChanges cursor": await service.store.history.newest(),
   "importPlants reading": "%7B%22tag%22%3A%22%22%7D",
   "importPlants idColumn": "column%201",
   "importPlants nameColumn": "name",

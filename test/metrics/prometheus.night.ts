@@ -11,6 +11,7 @@ import { CASES, HARMLESS, HEALTHY } from "../support/prometheus/alert-cases.ts";
 import { DASHBOARD_QUERIES, RULES, RULES_FILE, findNamed, readLabels } from "../support/prometheus/deployed.ts";
 import { promtool, startPrometheus } from "../support/prometheus/prometheus.ts";
 import { killServices, startOn } from "../support/service-process.ts";
+import { openStream } from "../support/stream.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { askUntil } from "../support/until.ts";
 
@@ -89,6 +90,8 @@ const ADDED = ["job", "instance"];
 /** Services on both engines, whose checkpoints are frequent. */
 const root = plantBugs(CHECKPOINT_OFTEN);
 const services = await Promise.all(ENGINES.map((engine) => startOn(engine, { root, environment: { PLANT_STORE_METRICS: "127.0.0.1:0" } })));
+// Someone follows what changes.
+for (const { url, token } of services) await openStream(url, { token });
 let id = 0;
 
 /** Lets each service create, search and miss a plant. */

@@ -108,6 +108,7 @@ export class Connection {
   /** The peer sends no more. */
   receiveEnd(): void {
     this.#input.end();
+    this.#output.peerEnded();
     if (this.#phase !== "request" && !this.#turns.isYielding()) this.#options.wire.end();
   }
 

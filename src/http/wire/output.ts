@@ -1,5 +1,5 @@
-import type { HttpResponse, Ending } from "./response.ts";
-import { isBodiless, toHead } from "./response.ts";
+import type { Ending, HttpResponse, LiveBody, LiveSource } from "./response.ts";
+import { isBodiless, isLive, toBlock, toHead } from "./response.ts";
 
 type OutputOptions = Readonly<{
   /** Writes what there is room for. Returns how many bytes that were; less than 0 when the connection is gone. */
@@ -13,7 +13,7 @@ type OutputOptions = Readonly<{
   onWait: (isWaiting: boolean) => void;
 }>;
 
-const CRLF = Buffer.from("\r\n");
+const LAST_CHUNK = "0\r\n\r\n";
 const NOTHING: Uint8Array = new Uint8Array();
 
 /** What a connection sends, no faster than the peer reads it. */
@@ -25,6 +25,7 @@ export class Output {
   #flushed: PromiseWithResolvers<void> | undefined;
   /** The reader of the stream that is being sent. */
   #reader: Pick<ReadableStreamDefaultReader<Uint8Array>, "cancel"> | undefined;
+  #live: LiveSource | undefined;
 
   constructor(options: OutputOptions) {
     this.#options = options;
@@ -53,15 +54,16 @@ export class Output {
     { method, isHttp10, isKeepAlive }: Readonly<{ method: string; isHttp10: boolean; isKeepAlive: boolean }>,
   ): Promise<void> | undefined {
     const { status, body } = response;
-    const ending = endingOf(response);
+    const ending = endingOf(response, isHttp10);
     const head = toHead(response, { ending, isKeepAlive, isHttp10, date: this.#options.date() });
     if (body === undefined || method === "HEAD" || isBodiless(status)) {
       this.write(head);
-      if (body instanceof ReadableStream) return drop(response);
+      if (typeof body === "object") return drop(response);
     } else if (typeof body === "string") this.write(head + body, ending.kind === "length" ? head.length + ending.length : undefined);
     else {
       this.write(head);
       if (body instanceof ReadableStream) return this.#sendStream(body);
+      if (isLive(body)) return this.#sendLive(body, ending.kind === "chunked");
       this.write(body);
     }
     return this.#unwritten.length > 0 ? this.#flush() : undefined;
@@ -75,7 +77,14 @@ export class Output {
     if (written <= 0) return;
     this.#unwritten = this.#unwritten.subarray(written);
     onWait(this.#unwritten.length > 0);
-    if (this.#unwritten.length === 0) this.#settle();
+    if (this.#unwritten.length > 0) return;
+    this.#settle();
+    this.#live?.drained();
+  }
+
+  /** The peer sends no more. */
+  peerEnded(): void {
+    this.#live?.ended();
   }
 
   /** The connection is gone: releases everything. */
@@ -83,6 +92,7 @@ export class Output {
     this.#isClosed = true;
     this.#unwritten = NOTHING;
     void this.#reader?.cancel().catch(() => {});
+    this.#live?.closed();
     this.#settle();
   }
 
@@ -102,10 +112,10 @@ export class Output {
     this.#reader = pieces;
     try {
       for (let piece = await pieces.read(); !piece.done && !this.#isClosed; piece = await pieces.read()) {
-        if (piece.value.length > 0) this.write(toChunk(piece.value));
+        if (piece.value.length > 0) this.write(toBlock(piece.value).chunk);
         if (this.#unwritten.length > 0) await this.#flush();
       }
-      this.write("0\r\n\r\n");
+      this.write(LAST_CHUNK);
       if (this.#unwritten.length > 0) await this.#flush();
     } catch {
       // The source of the stream has reported the reason. The body must not look complete.
@@ -114,10 +124,35 @@ export class Output {
       this.#reader = undefined;
     }
   }
+
+  async #sendLive(body: LiveBody, isChunked: boolean): Promise<void> {
+    const over = Promise.withResolvers<void>();
+    let isCut = false;
+    const source = body.open({
+      write: ({ chunk, bytes }) => {
+        this.write(isChunked ? chunk : bytes);
+        return this.#unwritten.length;
+      },
+      end: over.resolve,
+      cut: () => {
+        isCut = true;
+        this.#options.wire.terminate();
+        over.resolve();
+      },
+    });
+    this.#live = { ...source, closed: () => (source.closed(), over.resolve()) };
+    await over.promise;
+    this.#live = undefined;
+    // The body must not look complete.
+    if (isCut) return this.#isClosed ? undefined : this.#flush();
+    if (isChunked) this.write(LAST_CHUNK);
+    if (this.#unwritten.length > 0) await this.#flush();
+  }
 }
 
-function endingOf({ status, body }: HttpResponse): Ending {
+function endingOf({ status, body }: HttpResponse, isHttp10: boolean): Ending {
   if (isBodiless(status)) return { kind: "none" };
+  if (isLive(body)) return { kind: isHttp10 ? "close" : "chunked" };
   if (body instanceof ReadableStream) return { kind: "chunked" };
   return { kind: "length", length: body === undefined ? 0 : Buffer.byteLength(body) };
 }
@@ -125,8 +160,5 @@ function endingOf({ status, body }: HttpResponse): Ending {
 /** Releases a response that no one will read. */
 export async function drop({ body }: HttpResponse): Promise<void> {
   if (body instanceof ReadableStream) await body.cancel().catch(() => {});
-}
-
-function toChunk(bytes: Uint8Array): Uint8Array {
-  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, CRLF]);
+  else if (isLive(body)) body.drop();
 }

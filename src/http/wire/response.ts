@@ -1,8 +1,8 @@
 /** A response, before it is written to a connection. A body is JSON, unless the headers say otherwise. */
 export type HttpResponse = Readonly<{
   status: number;
-  /** A stream only over HTTP/1.1: HTTP/1.0 has no chunks. */
-  body?: string | Uint8Array | ReadableStream<Uint8Array> | undefined;
+  /** A `ReadableStream` only over HTTP/1.1: HTTP/1.0 has no chunks. */
+  body?: string | Uint8Array | ReadableStream<Uint8Array> | LiveBody | undefined;
   headers?: Headers | undefined;
   /** Further header lines, each with its line end. */
   lines?: string;
@@ -12,10 +12,54 @@ export type HttpResponse = Readonly<{
   onSent?: (() => void) | undefined;
 }>;
 
+/** A body that its source writes whenever it has something to say, to many peers at a time. Exactly one of the two is called, once. */
+export type LiveBody = Readonly<{
+  open(peer: Peer): LiveSource;
+  /** No one will read it. */
+  drop(): void;
+}>;
+
+/** What a source is told of its peer. */
+export type LiveSource = Readonly<{
+  /** What was written has all left. */
+  drained(): void;
+  /** The peer sends no more: as a rule it is gone, which a write shows. */
+  ended(): void;
+  /** The connection is gone. */
+  closed(): void;
+}>;
+
+/** The way to one peer. */
+export type Peer = Readonly<{
+  /** Returns how many bytes wait until the peer reads. What is written while some wait is added to them. */
+  write(block: Block): number;
+  /** The body is whole. */
+  end(): void;
+  /** Breaks the connection off. */
+  cut(): void;
+}>;
+
+/** Bytes as a chunk (RFC 9112, 7.1), and the same bytes without its frame: made once for all peers. */
+export type Block = Readonly<{ chunk: Uint8Array; bytes: Uint8Array }>;
+
+const CRLF = Buffer.from("\r\n");
+
+/** There must be some: an empty chunk is the last one. */
+export function toBlock(content: string | Uint8Array): Block {
+  const length = Buffer.byteLength(content);
+  const head = Buffer.from(`${length.toString(16)}\r\n`);
+  const chunk = Buffer.concat([head, typeof content === "string" ? Buffer.from(content) : content, CRLF]);
+  return { chunk, bytes: chunk.subarray(head.length, -CRLF.length) };
+}
+
+export function isLive(body: HttpResponse["body"]): body is LiveBody {
+  return typeof body === "object" && "open" in body;
+}
+
 type Headers = Readonly<Record<string, string>>;
 
-/** How the end of a body is marked. */
-export type Ending = Readonly<{ kind: "none" }> | Readonly<{ kind: "length"; length: number }> | Readonly<{ kind: "chunked" }>;
+/** How the end of a body is marked: "close" by that of the connection. */
+export type Ending = Readonly<{ kind: "none" | "close" }> | Readonly<{ kind: "length"; length: number }> | Readonly<{ kind: "chunked" }>;
 
 type HeadOptions = Readonly<{
   ending: Ending;
@@ -37,6 +81,7 @@ const REASONS: Readonly<Record<number, string>> = {
   405: "Method Not Allowed",
   408: "Request Timeout",
   409: "Conflict",
+  410: "Gone",
   412: "Precondition Failed",
   413: "Payload Too Large",
   415: "Unsupported Media Type",

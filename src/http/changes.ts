@@ -1,0 +1,71 @@
+import { ownerOf } from "../auth/principal.ts";
+import { invalidQuery } from "../domain/errors.ts";
+import { toFilter } from "../domain/plant-filter.ts";
+import type { ChangePage, History } from "../store/history.ts";
+import type { HistoryFor } from "../store/queued-history.ts";
+import { chooseType } from "./accept.ts";
+import { toChangeText, toPageTexts } from "./change-json.ts";
+import { linkTo } from "./cursor.ts";
+import { expectProgress } from "./feed/progress.ts";
+import type { Streams } from "./feed/streams.ts";
+import { CHANGES_PAGE_MAX } from "./history.ts";
+import type { Represent } from "./representation.ts";
+import type { Call, Handlers } from "./router.ts";
+import type { HttpResponse } from "./wire/response.ts";
+
+const JSON_TYPE = "application/json";
+const STREAM_TYPE = "text/event-stream";
+
+/** As the contract has it. */
+const CURSOR = /^[\w-]{1,200}$/;
+
+const STREAM_HEADERS = {
+  "content-type": STREAM_TYPE,
+  "cache-control": "no-store",
+  vary: "Accept",
+  // nginx would keep events back until there are some thousand bytes.
+  "x-accel-buffering": "no",
+};
+
+type ChangeOptions = Readonly<{
+  history: Pick<History, "newest">;
+  historyFor: HistoryFor;
+  streams: Pick<Streams, "open">;
+  represent: Represent;
+}>;
+
+type ChangesCall = Call<"listChanges">;
+
+export function changeHandlers({ history, historyFor, streams, represent }: ChangeOptions): Pick<Handlers, "listChanges"> {
+  async function readPage({ parameters, principal }: ChangesCall): Promise<ChangePage> {
+    const { after, limit } = parameters;
+    if (after === "now") return { changes: [], cursor: await history.newest(), isEnd: true };
+    const { tag } = toFilter(parameters);
+    return expectProgress(await historyFor(ownerOf(principal)).read({ after, limit: Math.min(limit, CHANGES_PAGE_MAX), tag }), after);
+  }
+
+  async function openStream(call: ChangesCall): Promise<HttpResponse> {
+    const { parameters, headers, connection } = call;
+    const given = headers.get("last-event-id") || parameters.after;
+    if (given !== undefined && !CURSOR.test(given))
+      throw invalidQuery("The header Last-Event-ID is not an `id` of this stream: leave it out.");
+    const after = given === "now" ? undefined : given;
+    const body = await streams.open(call, { after, tag: toFilter(parameters).tag });
+    // Only its end shows over HTTP/1.0 that the body has ended.
+    return { status: 200, body, headers: connection.isHttp10 ? { ...STREAM_HEADERS, connection: "close" } : STREAM_HEADERS };
+  }
+
+  async function respond(call: ChangesCall): Promise<HttpResponse> {
+    const { limit, tag, untagged } = call.parameters;
+    const page = await readPage(call);
+    const texts = toPageTexts(page.changes, toChangeText);
+    const cursor = texts.length < page.changes.length ? page.changes[texts.length - 1]!.cursor : page.cursor;
+    const link = linkTo({ after: cursor, limit: Math.min(limit, CHANGES_PAGE_MAX), tag, untagged: untagged || undefined });
+    return represent({ status: 200, body: `[${texts.join()}]`, headers: { ...link, vary: "Accept, Accept-Encoding" } }, call.headers);
+  }
+
+  return {
+    listChanges: (call) =>
+      chooseType(call.headers.get("accept"), [JSON_TYPE, STREAM_TYPE]) === STREAM_TYPE ? openStream(call) : respond(call),
+  };
+}

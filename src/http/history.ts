@@ -1,0 +1,69 @@
+import { ownerOf, tokenOf } from "../auth/principal.ts";
+import type { Principal } from "../auth/principal.ts";
+import { asPlantId } from "../domain/plant.ts";
+import type { PastPage, PastQuery } from "../store/history.ts";
+import type { HistoryFor } from "../store/queued-history.ts";
+import type { TokenStore } from "../store/tokens.ts";
+import { toImportText, toPageTexts, toPastText } from "./change-json.ts";
+import type { Names } from "./change-json.ts";
+import { linkTo } from "./cursor.ts";
+import type { Represent } from "./representation.ts";
+import type { Call, Handlers } from "./router.ts";
+import type { HttpResponse } from "./wire/response.ts";
+
+type HistoryHandlers = Pick<Handlers, "listPlantChanges" | "listDeletedPlants" | "listImports" | "listImportChanges">;
+
+type HistoryOptions = Readonly<{ historyFor: HistoryFor; tokens: Pick<TokenStore, "names">; represent: Represent }>;
+
+type ReadPage = (query: PastQuery) => Promise<PastPage>;
+
+type PageCall = Pick<Call<"listDeletedPlants">, "parameters" | "headers" | "principal">;
+
+/** @limit reads: changes of a page */
+export const CHANGES_PAGE_MAX = 1000;
+
+/** @limit reads: imports that are listed */
+const IMPORTS_LISTED_MAX = 1000;
+
+/** What people see of changes. Who made them is for the scope `admin` alone, which lists the tokens too. */
+export function historyHandlers({ historyFor, tokens, represent }: HistoryOptions): HistoryHandlers {
+  async function namesOf(found: ReadonlyArray<Readonly<{ by: string }>>, principal: Principal): Promise<Names> {
+    if (!tokenOf(principal).scopes.includes("admin")) return undefined;
+    const ids = new Set(found.map(({ by }) => by));
+    return tokens.names([...ids].filter((id) => id !== ""));
+  }
+
+  async function respond({ parameters, headers, principal }: PageCall, read: ReadPage): Promise<HttpResponse> {
+    const limit = Math.min(parameters.limit, CHANGES_PAGE_MAX);
+    const textsOf = async ({ changes }: PastPage) => {
+      const names = await namesOf(changes, principal);
+      return toPageTexts(changes, (change) => toPastText(change, names));
+    };
+    let page = await read({ before: parameters.cursor, limit });
+    let texts = await textsOf(page);
+    if (texts.length < page.changes.length) {
+      // A shorter page has the link to what follows it.
+      page = await read({ before: parameters.cursor, limit: texts.length });
+      texts = await textsOf(page);
+    }
+    const link = page.next === undefined ? {} : linkTo({ limit, cursor: page.next });
+    return represent({ status: 200, body: `[${texts.join()}]`, headers: link }, headers);
+  }
+
+  return {
+    listPlantChanges(call) {
+      const { parameters, principal } = call;
+      return respond(call, (query) => historyFor(ownerOf(principal)).ofPlant(asPlantId(parameters.id), query));
+    },
+    listDeletedPlants: (call) => respond(call, historyFor(ownerOf(call.principal)).deleted),
+    async listImports({ headers, principal }) {
+      const imports = await historyFor(ownerOf(principal)).imports(IMPORTS_LISTED_MAX);
+      const names = await namesOf(imports, principal);
+      return represent({ status: 200, body: `[${imports.map((one) => toImportText(one, names)).join()}]` }, headers);
+    },
+    listImportChanges(call) {
+      const { parameters, principal } = call;
+      return respond(call, (query) => historyFor(ownerOf(principal)).ofImport(parameters.id, query));
+    },
+  };
+}
