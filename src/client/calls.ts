@@ -1,5 +1,6 @@
 import type { ChangeOutcome, PlantChange } from "./bulk-change.ts";
-import type { ExportQuery } from "./export.ts";
+import type { ChangesQuery, FollowedChange, PastImport, PastPage, PastQuery } from "./change.ts";
+import type { ExportedFile, ExportedPlants, ExportQuery } from "./export.ts";
 import type { FileFormat } from "./file-format.ts";
 import type { ImportProgress, ImportQuery, ImportSource, ImportSummary } from "./import.ts";
 import type { ListQuery, Page, PlantFilter } from "./page.ts";
@@ -85,9 +86,28 @@ export type Client = Readonly<{
    * The catalogue, or the plants that match, as a file. The stream fails if the file is incomplete: keep a file only once its stream has
    * ended.
    */
-  exportPlants: (options?: CallOptions & ExportQuery) => Promise<ReadableStream<Uint8Array>>;
+  exportPlants: (options?: CallOptions & ExportQuery) => Promise<ExportedFile>;
   /** The same in one request, one plant at a time. */
-  exportedPlants: (options?: CallOptions & PlantFilter) => AsyncIterable<Plant>;
+  exportedPlants: (options?: CallOptions & PlantFilter) => ExportedPlants;
+  /**
+   * What changes, for as long as the loop runs: each change at least once, in order, with the plant as it is now. Store
+   * the `cursor` of each entry with what you made of it, also of one without a `change`, and give it as `after` to go on
+   * from there. A lost connection is made again without end, only the first one is not. To stop, break out of the loop, or
+   * abort `signal`. Throws error 41000 when what came behind `after` is not kept any more: begin again with an export, and
+   * its `changesCursor`.
+   */
+  changes: (options?: CallOptions & ChangesQuery) => AsyncIterable<FollowedChange>;
+  /** What a plant was, the newest change first. Pass `next` to get the following page. */
+  changesOf: (id: bigint, options?: CallOptions & PastQuery) => Promise<PastPage>;
+  /** The deletions of plants that are not there now, the newest first. A plant may come twice. */
+  deleted: (options?: CallOptions & PastQuery) => Promise<PastPage>;
+  /** The imports of the last weeks, the newest first. */
+  imports: (options?: CallOptions) => Promise<readonly PastImport[]>;
+  /**
+   * What an import changed, the newest change first. To take it back, exchange `from` and `to`, and give them to `change`
+   * in this order.
+   */
+  changesOfImport: (id: string, options?: CallOptions & PastQuery) => Promise<PastPage>;
   /**
    * The token in use: what it may do, and until when. Any valid token may call this; error 40101 if it is no longer
    * valid.

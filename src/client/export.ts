@@ -1,4 +1,3 @@
-import { UnexpectedAnswerError } from "./errors.ts";
 import type { FileEnd } from "./file-end.ts";
 import type { FileFormat } from "./file-format.ts";
 import { parseJson } from "./json.ts";
@@ -6,12 +5,22 @@ import type { Limit } from "./limit.ts";
 import type { PlantFilter } from "./page.ts";
 import { parsePlant } from "./plant.ts";
 import type { Plant } from "./plant.ts";
+import { orUnexpected } from "./response.ts";
 
 /**
  * `format`: NDJSON (default) or CSV. `profile`: `dwc` names the CSV columns with Darwin Core terms. `guardFormulas`:
  * puts a ' before names and tags in CSV that a spreadsheet would take for formulas.
  */
 export type ExportQuery = PlantFilter & Readonly<{ format?: FileFormat; profile?: "plain" | "dwc"; guardFormulas?: boolean }>;
+
+/**
+ * The bytes of a file. `changesCursor`: what changed during the export and since is behind it; undefined if the service
+ * keeps no changes.
+ */
+export type ExportedFile = ReadableStream<Uint8Array> & Readonly<{ changesCursor: string | undefined }>;
+
+/** The plants of an export. `changesCursor` throws an Error before the first of them, and if the service keeps no changes. */
+export type ExportedPlants = AsyncIterable<Plant> & Readonly<{ changesCursor: string }>;
 
 type Watch = Readonly<{
   limit: Limit;
@@ -69,25 +78,14 @@ export async function* readPlants(bytes: ReadableStream<Uint8Array>): AsyncGener
   }
 }
 
+const NO_PLANT = "A line of the export is not a plant: repeat the export.";
+
 /** Decodes a piece of UTF-8; without one, only checks that the last one did not end within a character. */
 function decoder(): (piece?: Uint8Array) => string {
   const utf8 = new TextDecoder("utf-8", { fatal: true });
-  return (piece) => orUnexpected(() => utf8.decode(piece, { stream: piece !== undefined }));
+  return (piece) => orUnexpected(NO_PLANT, () => utf8.decode(piece, { stream: piece !== undefined }));
 }
 
 function parseLine(line: string): Plant {
-  return orUnexpected(() => parsePlant(parseJson(line)));
-}
-
-function orUnexpected<Result>(read: () => Result): Result {
-  try {
-    return read();
-  } catch (cause) {
-    throw new UnexpectedAnswerError({
-      message: "A line of the export is not a plant: repeat the export.",
-      isRepeatable: true,
-      status: 200,
-      cause,
-    });
-  }
+  return orUnexpected(NO_PLANT, () => parsePlant(parseJson(line)));
 }

@@ -19,9 +19,11 @@ export type ImportSource =
 
 /**
  * `onConflict`: what to do if a different plant already has the id: `refuse` the line (default) or `replace` that
- * plant. `dryRun`: store nothing, only report what would happen to each line. `reading`: how a table is read.
+ * plant. `dryRun`: store nothing, only report what would happen to each line. `import`: your name for it, 1 to 64 letters,
+ * digits, `_` and `-`; what you send under the same name is one import. `reading`: how a table is read.
  */
-export type ImportQuery = Readonly<{ onConflict?: "refuse" | "replace"; dryRun?: boolean; reading?: AskedReading }> & CsvQuery;
+export type ImportQuery = Readonly<{ onConflict?: "refuse" | "replace"; dryRun?: boolean; import?: string; reading?: AskedReading }> &
+  CsvQuery;
 
 /** How a table is read; what is missing is guessed from its first rows. */
 export type AskedReading = Partial<Reading>;
@@ -94,6 +96,8 @@ export type ImportSummary = Readonly<{
   skipped?: number;
   /** The first 100 guesses that are not certain, and texts that are probably not meant. `line`: missing if it is about the whole file. */
   doubts?: readonly ImportDoubt[];
+  /** The id of the import in `imports`. Missing of a dry run, and from an older service. */
+  import?: string;
   /** Of a dry run, what would happen to each of the first 1,000 lines. */
   outcomes?: ReadonlyArray<"created" | "unchanged" | "replaced" | "refused">;
 }>;
@@ -125,6 +129,7 @@ export function parseImportSummary(body: unknown): ImportSummary {
     reading: optional(parseReading),
     skipped: optional(parseNumber),
     doubts: optional((value) => parseList(value, parseDoubt)),
+    import: optional(parseText),
     outcomes: optional((value) => parseList(value, oneOf("created", "unchanged", "replaced", "refused"))),
   });
 }

@@ -67,6 +67,17 @@ function toUnexpected(response: Response, isRepeatable: boolean, cause?: unknown
   });
 }
 
+/** Reads a part of a response that streams. Throws an UnexpectedAnswerError with this message if that fails. */
+export function orUnexpected<Result>(message: string, read: () => Result): Result {
+  try {
+    return read();
+  } catch (cause) {
+    throw new UnexpectedAnswerError({ message, isRepeatable: true, status: OK, cause });
+  }
+}
+
+const OK = 200;
+
 /** The wait that Retry-After asks for, given in seconds or as a date (RFC 9110, 10.2.3). */
 function retryAfterMs(headers: Headers): number | undefined {
   const text = headers.get("retry-after");

@@ -49,7 +49,7 @@ function pauseMs(thrown: unknown, failed: number): number | undefined {
 }
 
 /** Throws the reason of `signal` as soon as it aborts. */
-async function pause(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
+export async function pause(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
   await new Promise<void>((resolve) => {
     const timer = setTimeout(wake, waitMs);

@@ -1,24 +1,22 @@
 import { readResponse } from "./response.ts";
-import type { Client } from "./calls.ts";
+import type { CallOptions, Client } from "./calls.ts";
 import { queryText } from "./request.ts";
 import type { ClientContext, Query } from "./request.ts";
 import { readPlants, watchBytes } from "./export.ts";
+import type { ExportedFile } from "./export.ts";
 import { createFileEnd } from "./file-end.ts";
 import { detectFormat, HEAD_BYTES } from "./file-format.ts";
 import type { FileFormat } from "./file-format.ts";
 import { parseImportSummary, readingText } from "./import.ts";
-import type { ImportSource, ImportSummary } from "./import.ts";
+import type { ImportQuery, ImportSource, ImportSummary } from "./import.ts";
 import { startLimit } from "./limit.ts";
 import { withRetries } from "./retry.ts";
 import { toFailure } from "./transport.ts";
 import type { Outgoing } from "./transport.ts";
-import { createUpload } from "./upload.ts";
-
-type FileCalls = Pick<Client, "exportPlants" | "exportedPlants" | "importPlants">;
+import { BYTES_PER_MS_MIN, createUpload } from "./upload.ts";
 
 /** The calls for whole catalogues. They stream, and only idle time is limited. */
-export function fileCalls(context: ClientContext): FileCalls {
-  const { exchange, idleMs } = context;
+export function importCalls({ exchange, idleMs }: ClientContext): Pick<Client, "importPlants"> {
   return {
     async importPlants(source, { format: given, signal, onProgress, reading, ...query } = {}) {
       const format = given ?? (await formatOf(source));
@@ -56,9 +54,49 @@ export function fileCalls(context: ClientContext): FileCalls {
         upload.close();
       }
     },
+  };
+}
+
+/**
+ * Imports a text of NDJSON, for a page: it has all of it, and sees no progress.
+ */
+export function importText(
+  { exchange, idleMs }: ClientContext,
+  body: string,
+  { signal, onConflict, dryRun, import: name }: CallOptions & ImportQuery,
+): Promise<ImportSummary> {
+  const headers = { "content-type": "application/x-ndjson" };
+  const outgoing: Outgoing = {
+    method: "POST",
+    path: `/plants/import${queryText({ onConflict, dryRun, import: name })}`,
+    headers,
+    body,
+    isRepeatable: true,
+    signal,
+  };
+  return exchange(outgoing, startLimit(idleMs + body.length / BYTES_PER_MS_MIN), readImportSummary);
+}
+
+export function exportCalls(context: ClientContext): Pick<Client, "exportPlants" | "exportedPlants"> {
+  return {
     exportPlants: ({ signal, ...query } = {}) => openExport(context, query, signal),
-    async *exportedPlants({ signal, ...filter } = {}) {
-      yield* readPlants(await openExport(context, { ...filter, format: "ndjson" }, signal));
+    exportedPlants({ signal, ...filter } = {}) {
+      let file: ExportedFile | undefined;
+      return {
+        async *[Symbol.asyncIterator]() {
+          file = await openExport(context, { ...filter, format: "ndjson" }, signal);
+          yield* readPlants(file);
+        },
+        get changesCursor() {
+          // Undefined as `after` would begin too late, and no one would notice.
+          if (!file) throw new Error("The export has not begun: read its changesCursor after the loop.");
+          if (file.changesCursor === undefined)
+            throw new Error(
+              "The service gave the export no changesCursor: it keeps no changes, or was too busy for one; then repeat the export.",
+            );
+          return file.changesCursor;
+        },
+      };
     },
   };
 }
@@ -95,7 +133,7 @@ function readImportSummary(response: Response): Promise<ImportSummary> {
 }
 
 /** Resolves once the first byte can be read. Failures are retried only until then. */
-function openExport({ exchange, policy, idleMs }: ClientContext, query: Query, signal: AbortSignal | undefined) {
+function openExport({ exchange, policy, idleMs }: ClientContext, query: Query, signal: AbortSignal | undefined): Promise<ExportedFile> {
   const path = `/plants/export${queryText(query)}`;
   const outgoing: Outgoing = { method: "GET", path, isRepeatable: true, signal };
   return withRetries(
@@ -108,7 +146,8 @@ function openExport({ exchange, policy, idleMs }: ClientContext, query: Query, s
         const body = response.body ?? new Blob([]).stream();
         const lastId = response.headers.get("x-last-id");
         const end = lastId === null ? undefined : createFileEnd(format, lastId);
-        return watchBytes(body, { limit, idleMs, end, toFailure: (cause) => toFailure(cause, outgoing, limit) });
+        const bytes = watchBytes(body, { limit, idleMs, end, toFailure: (cause) => toFailure(cause, outgoing, limit) });
+        return Object.assign(bytes, { changesCursor: response.headers.get("x-changes-cursor") ?? undefined });
       });
     },
     signal,

@@ -48,7 +48,7 @@ export function createUpload(source: ImportSource, options: UploadOptions) {
 }
 
 /** The lowest rate for an import whose progress cannot be seen: 50 KB/s. */
-const BYTES_PER_MS_MIN = 50;
+export const BYTES_PER_MS_MIN = 50;
 
 /**
  * Whether `fetch` can stream a request. Node and compatible runtimes such as Bun can; browsers cannot over HTTP/1.1.

@@ -5,6 +5,8 @@ import type { Schemas } from "../../contract/generated/schemas.ts";
 import * as exported from "../../src/client/client.ts";
 import { createClient } from "../../src/client/client.ts";
 import type {
+  Change,
+  ChangesQuery,
   Client,
   CreatedToken,
   ExportQuery,
@@ -13,6 +15,9 @@ import type {
   ImportSummary,
   ListQuery,
   NewToken,
+  PastChange,
+  PastImport,
+  PastQuery,
   Plant,
   PlantCount,
   PlantFilter,
@@ -34,6 +39,8 @@ type Flat<T> = { [Key in keyof T]: T[Key] };
 
 /** The parameters of an operation as a caller gives them: the service has a default for those that it always has. */
 type Given<Id extends OperationId> = Partial<ParametersOf[Id]>;
+/** Plants are compared above; those of past changes get their id from the client. */
+type WithoutPlants<Fields> = Omit<Fields, "plant" | "from" | "to">;
 type TagsQuery = Omit<NonNullable<Parameters<Client["tags"]>[0]>, "signal">;
 
 // The compiler checks them: a line that is false is an error of `npm run check`.
@@ -57,6 +64,12 @@ true satisfies Equal<ExportQuery, Given<"exportPlants">>;
 true satisfies Equal<TagsQuery, Given<"listTags">>;
 true satisfies Equal<PlantFilter, Given<"countPlants">>;
 true satisfies Equal<PlantFilter, Given<"suggestSearches">>;
+true satisfies Equal<WithoutPlants<Change>, WithoutPlants<Schemas["Change"]>>;
+// A stream has no pages.
+true satisfies Equal<ChangesQuery, Omit<Given<"listChanges">, "limit">>;
+true satisfies Equal<WithoutPlants<PastChange>, WithoutPlants<Schemas["PastChange"]>>;
+true satisfies Equal<PastImport, Schemas["Import"]>;
+true satisfies Equal<PastQuery, Given<"listDeletedPlants">>;
 
 /**
  * The methods that call each operation. Operations about the service itself need no token: they are for probes and
@@ -69,12 +82,17 @@ const CALLS = {
   putPlant: ["put"],
   patchPlant: ["patch"],
   deletePlant: ["remove"],
+  listPlantChanges: ["changesOf"],
+  listChanges: ["changes"],
   changePlants: ["change"],
   importPlants: ["importPlants"],
   exportPlants: ["exportPlants", "exportedPlants"],
+  listDeletedPlants: ["deleted"],
   countPlants: ["count"],
   suggestSearches: ["suggest"],
   listTags: ["tags"],
+  listImports: ["imports"],
+  listImportChanges: ["changesOfImport"],
   getSession: ["session"],
   listTokens: ["listTokens"],
   createToken: ["createToken"],

@@ -4,6 +4,7 @@ import type { Journal } from "./journey.ts";
 const LARGEST = { id: "9223372036854775807n", name: "Monstera deliciosa", tag: "tropical" };
 const SMALLEST = { id: "-9223372036854775808n", name: "Ginkgo biloba" };
 const LARGE = { id: "9007199254740993n", name: "Yucca \u{1f335} \u0000", tag: "a&b=c+d é" };
+const HEDGE = { id: "6000n", name: "Carpinus", tag: "hedge" };
 
 const NO_ID = {
   line: 3,
@@ -45,10 +46,10 @@ export const EXPECTED: Journal = {
   "change: no plant at all": "TypeError: A change has no plant in from or to: give at least one.",
   "change: several requests": "[2500,2500]",
   "change: one after the other": '["changed","changed","changed"]',
-  "import plants": summaryOf({ read: 2, created: 2 }),
-  "import a file of CSV": summaryOf({ read: 2, replaced: 1, refused: 1, problems: [NO_ID] }),
+  "import plants": summaryOf({ read: 2, created: 2, import: "…" }),
+  "import a file of CSV": summaryOf({ read: 2, replaced: 1, refused: 1, problems: [NO_ID], import: "…" }),
   "import a stream, dry": summaryOf({ read: 1, created: 1, outcomes: ["created"] }),
-  "import text that is cut in a character": summaryOf({ read: 1, created: 1 }),
+  "import text that is cut in a character": summaryOf({ read: 1, created: 1, import: "…" }),
   "find its name": "\u{1f335}",
   "count tags": JSON.stringify([{ tag: "tree", plants: 1 }]),
   suggest: "[]",
@@ -72,6 +73,21 @@ export const EXPECTED: Journal = {
     "",
   ].join("\n"),
   "exported plants": JSON.stringify([SMALLEST.id, "-7n", LARGE.id, "9007199254740995n", LARGEST.id]),
+  "follow what changes next": JSON.stringify([
+    ["created", HEDGE],
+    ["replaced", { id: "6000n", name: "Carpinus" }],
+  ]),
+  "follow on from an export": JSON.stringify({ ...HEDGE, id: "9007199254740997n" }),
+  "changes of a plant": JSON.stringify([
+    ["6000n", "deleted", "first", { id: "6000n", name: "Carpinus" }, null],
+    ["6000n", "replaced", "first", HEDGE, { id: "6000n", name: "Carpinus" }],
+    ["6000n", "created", "first", null, HEDGE],
+  ]),
+  "deleted plants": JSON.stringify([
+    ["9007199254740997n", { ...HEDGE, id: "9007199254740997n" }],
+    ["6000n", { id: "6000n", name: "Carpinus" }],
+  ]),
+  "take back an import": JSON.stringify([true, "first", 2, 0, ["changed", "changed"]]),
   "make a token": JSON.stringify(["plants:read"]),
   "ask who the token is": JSON.stringify([true, "journey", ["plants:read"], "first"]),
   "use the token": JSON.stringify({ plant: { id: "9007199254740995n", name: "Tilia", tag: "tree" }, etag: "…" }),

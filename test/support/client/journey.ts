@@ -83,6 +83,38 @@ export async function travel({ client, url, token }: JourneyOptions): Promise<Jo
   );
   await note("exported plants", () => gather(plants.exportedPlants(), ({ id }) => id));
 
+  const hedge = { id: 6000n, name: "Carpinus", tag: "hedge" };
+  await note("follow what changes next", async () => {
+    const seen: unknown[] = [];
+    for await (const { change: seenNow } of plants.changes({ tag: "hedge" })) {
+      if (seenNow) seen.push([seenNow.change, seenNow.plant]);
+      if (seen.length === 0) await plants.put(hedge);
+      else if (seen.length === 1) await plants.patch(6000n, { tag: null });
+      else break;
+    }
+    return seen;
+  });
+  await note("follow on from an export", async () => {
+    const { changesCursor } = await plants.exportPlants();
+    await plants.create({ ...hedge, id: 2n ** 53n + 5n });
+    for await (const { change: next } of plants.changes({ after: changesCursor! })) if (next) return next.plant;
+    return "nothing";
+  });
+  for (const id of [6000n, 2n ** 53n + 5n]) await plants.remove(id);
+  await note("changes of a plant", async () => {
+    const { changes, next } = await plants.changesOf(6000n, { limit: 2 });
+    const rest = await plants.changesOf(6000n, next);
+    return [...changes, ...rest.changes].map(({ id, by, from, to, ...past }) => [id, past.change, by, from ?? null, to ?? null]);
+  });
+  await note("deleted plants", async () => (await plants.deleted({ limit: 2 })).changes.map(({ id, from }) => [id, from]));
+  await note("take back an import", async () => {
+    const { import: id } = await plants.importPlants([hedge, { ...hedge, id: 6001n }], { import: "journey" });
+    const { began, ended, ...found } = (await plants.imports()).find((one) => one.id === id)!;
+    const { changes } = await plants.changesOfImport(found.id);
+    const undone = await gather(plants.change(changes.map(({ from, to }) => ({ from: to, to: from }))), ({ kind }) => kind);
+    return [began <= ended, found.by, found.created, found.replaced, undone];
+  });
+
   await note("make a token", async () => {
     const made = await plants.createToken({ name: "journey", scopes: ["plants:read"], days: 1 });
     await note("ask who the token is", async () => {
@@ -136,10 +168,13 @@ async function until<Item>(look: () => Promise<Item[]>): Promise<Item[]> {
   return [];
 }
 
+/** Another one in each run. */
+const HIDDEN = new Set(["etag", "import"]);
+
 function toText(value: unknown): string {
   if (typeof value === "string") return value;
   return (
-    JSON.stringify(value, (key, member: unknown) => (typeof member === "bigint" ? `${member}n` : key === "etag" ? "…" : member)) ??
+    JSON.stringify(value, (key, member: unknown) => (typeof member === "bigint" ? `${member}n` : HIDDEN.has(key) ? "…" : member)) ??
     "nothing"
   );
 }
