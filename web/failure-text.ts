@@ -1,4 +1,4 @@
-import { ConnectionError, ERROR_NUMBERS, ServiceError, TimeoutError, UnexpectedAnswerError } from "../src/client/client.ts";
+import { ConnectionError, ERROR_NUMBERS, ServiceError, TimeoutError, UnexpectedAnswerError } from "../src/client/page-client.ts";
 import { SignedOutError } from "./catalogue/catalogue-fetch.ts";
 
 /** What the page sends in each request, or the service in each response, did not come through. */

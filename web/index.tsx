@@ -1,5 +1,5 @@
 import { render } from "preact";
-import { ERROR_NUMBERS } from "../src/client/client.ts";
+import { ERROR_NUMBERS } from "../src/client/page-client.ts";
 import { watchReach } from "./reach.ts";
 import { Notices } from "./notices.ts";
 import { Opening } from "./opening.ts";

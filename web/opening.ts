@@ -7,9 +7,13 @@ export type Opened =
   /** With a name to begin with, which a reload does not know. */
   | Readonly<{ kind: "add"; name?: string }>
   | Readonly<{ kind: "edit"; id: bigint }>
+  /** What the plant was before. */
+  | Readonly<{ kind: "history"; id: bigint }>
   | Readonly<{ kind: "import"; file?: File }>
   /** Of what is selected, or of all that is shown: a reload knows of nothing that was selected. */
   | Readonly<{ kind: "labels"; isOfTicked?: boolean }>
+  /** With the import that is to be taken back, which a reload does not know. */
+  | Readonly<{ kind: "past"; takesBack?: string }>
   | Readonly<{ kind: "same-names" }>
   /** The tag of what is selected, or another name for one: a link or a reload does not know of which. */
   | Readonly<{ kind: "tag" }>
@@ -20,6 +24,7 @@ const LINKED = [
   { kind: "add" },
   { kind: "import" },
   { kind: "labels" },
+  { kind: "past" },
   { kind: "same-names" },
   { kind: "tokens" },
 ] as const satisfies readonly Opened[];
@@ -67,12 +72,13 @@ export function plantFragment(id: bigint): string {
 
 function openedText(opened: Opened): string {
   if (opened.kind === "nothing") return "";
-  return opened.kind === "edit" ? plantFragment(opened.id) : `#${opened.kind}`;
+  if (opened.kind === "edit") return plantFragment(opened.id);
+  return opened.kind === "history" ? `#history=${opened.id}` : `#${opened.kind}`;
 }
 
 function parseOpened(fragment: string): Opened {
-  const [, digits = ""] = /^#plant=(-?\d+)$/.exec(fragment) ?? [];
+  const [, what, digits = ""] = /^#(plant|history)=(-?\d+)$/.exec(fragment) ?? [];
   const id = parseId(digits);
-  if (id !== undefined) return { kind: "edit", id };
+  if (id !== undefined) return { kind: what === "plant" ? "edit" : "history", id };
   return LINKED.find(({ kind }) => fragment === `#${kind}`) ?? NOTHING;
 }

@@ -79,6 +79,8 @@ function answer(url: string, response?: Readonly<{ status: number; json?: object
   return ({ page }) => page.route(url, (route) => (response ? route.fulfill(response) : route.abort()));
 }
 
+const hear: Step = ({ page, hears }) => hears(() => page.reload());
+
 const UNREACHED = "The service cannot be reached";
 const BACK = "What you typed before is back.";
 
@@ -93,6 +95,7 @@ const IN_PAGE: Readonly<Record<string, readonly Step[]>> = {
   "selected plants that were changed": ["select Untagged > tag herb > reads Set the tag of “Untagged” to “herb”."],
   "files of selected plants": ["select Untagged > click Save as > reads NDJSON"],
   labels: ["click Export > click Print labels > reads 3 plants on 1 sheet."],
+  "what others changed": [hear, () => place.remove(GINKGO), "reads 1 plant gone"],
   "compact rows": ["choose Compact rows"],
   "the exports": ["click Export > reads Export NDJSON"],
   "the account": ["click Account > reads Sign out"],
@@ -118,7 +121,25 @@ const IN_DIALOG: Readonly<Record<string, readonly Step[]>> = {
     () => place.put(GINKGO, { name: `Theirs ${Math.random()}` }),
     "click Save > reads Someone changed this plant in the meantime.",
   ],
-  "a deleted plant": [() => place.remove(GINKGO), "click Edit Ginkgo biloba > reads This plant no longer exists"],
+  "a plant that was changed while another text is typed": [
+    hear,
+    ...EDITED,
+    "enter Name = Mine",
+    () => place.put(GINKGO, { name: `Theirs ${Math.random()}` }),
+    "reads This plant was changed just now.",
+  ],
+  "the history of a plant": [
+    () => place.put(GINKGO, { name: LONG_NAME }),
+    ({ page }) => page.goto(`${place.service.url}/#history=${GINKGO}`),
+    `reads ${LONG_NAME}`,
+  ],
+  "deleted plants": [
+    () => place.put(GINKGO, { name: LONG_NAME, tag: LONG_NAME }),
+    () => place.remove(GINKGO),
+    `choose Past changes > offers Restore ${LONG_NAME} > select ${LONG_NAME}`,
+  ],
+  "imports of the last weeks": ["choose Past changes > offers Imports > click Imports > reads Take this import back"],
+  "a deleted plant": [hear, ...EDITED, () => place.remove(GINKGO), "reads This plant no longer exists"],
   "a deletion that can be undone in a dialog": [
     "click Delete Untagged > click Add plant",
     ({ dialog }) => dialog.getByRole("button", { name: "Undo" }).waitFor(),

@@ -10,7 +10,7 @@ import { atStakeIn } from "../../web/import/import-step.ts";
 import type { ImportStep } from "../../web/import/import-step.ts";
 import { readingWords } from "../../web/import/reading-words.ts";
 import { refusedFile } from "../../web/import/refused-file.ts";
-import { NOTHING_SENT } from "../../web/import/send-file.ts";
+import { nothingSent } from "../../web/import/send-file.ts";
 import { rejectionOf } from "../support/rejection.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
@@ -269,7 +269,7 @@ describe("ids that were made", () => {
 });
 
 describe("what would be lost with an import", () => {
-  const progress = (refused: number) => ({ ...NOTHING_SENT, counts: { ...NOTHING_SENT.counts, refused } });
+  const progress = (refused: number) => ({ ...nothingSent(), counts: { ...nothingSent().counts, refused } });
   for (const { what, step, stake } of [
     { what: "nothing, while a file is chosen", step: { kind: "choosing" }, stake: undefined },
     { what: "nothing, in a preview as it was guessed", step: { kind: "preview", choices: NO_CHOICES }, stake: undefined },

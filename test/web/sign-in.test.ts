@@ -116,7 +116,7 @@ describe("the page", () => {
     await rows.first().click();
     await dialog.getByText(name).waitFor();
     expect(await field("Name").count()).toBe(0);
-    expect(await dialog.getByRole("button").allInnerTexts()).toEqual(["", "Close"]);
+    expect(await dialog.getByRole("button").allInnerTexts()).toEqual(["", "History", "Close"]);
     for (const fragment of ["add", "import", "tokens"]) {
       await page.goto(`${place.service.url}/#${fragment}`);
       await rows.first().waitFor();

@@ -84,8 +84,14 @@ describe("on a slow connection", () => {
   });
 
   it("a list that is read again is not given up when another tab changes something once more, and is read again after it", async () => {
-    const visit = await place.open(ACER);
-    const { page, sees, openTab, hold } = visit;
+    // Where the page does not hear of changes by itself.
+    place.expectStatus(501);
+    await place.plant(ACER);
+    const visit = await place.visit();
+    const { page, signIn, sees, openTab, hold, fail } = visit;
+    await fail(/\/plants\/changes\?/, 501);
+    await signIn();
+    await sees(["Acer"]);
     await page.clock.install();
     const other = await openTab("/livez");
     await place.put(8, { name: "Salix" });

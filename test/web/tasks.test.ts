@@ -50,6 +50,19 @@ const ACTS = {
 /** Those that change something on the page. What only moves the focus is no step. */
 const STEPS: readonly string[] = ["press", "type", "choose"] satisfies readonly (keyof typeof ACTS)[];
 
+/** What the first plant was called in the tasks that take something back. */
+const RENAMED = "Acer before";
+
+/** What happened before these. */
+async function prepare(task: string): Promise<void> {
+  if (!/back|restore/.test(task) || task.startsWith("delete")) return;
+  await place.put(FIRST.id, { name: RENAMED, tag: "tree" });
+  await place.put(FIRST.id, { name: FIRST.name, tag: "tree" });
+  await place.put(1, { name: "Deleted before" });
+  await place.remove(1);
+  if (task.startsWith("take")) await place.put(FIRST.id, { name: FIRST.name, tag: "rare" });
+}
+
 /** How people do a task, act after act, what it leads to on the page and in the service, and how many steps it takes. */
 type Task = Readonly<{
   acts: string;
@@ -151,6 +164,24 @@ const TASKS: Readonly<Record<string, Task>> = {
     here: 4,
     elsewhere: [6],
   },
+  "put back what a plant was": {
+    acts: `reach ${FIRST.name} > press Enter > reads Edit plant > reach History > press Enter > reads Changed > reach Put this back: ${RENAMED}, tree > press Enter > reads is put back`,
+    leadsTo: async () => expect(await ask(`/plants/${FIRST.id}`)).toMatchObject({ name: RENAMED }),
+    here: 3,
+    elsewhere: [],
+  },
+  "restore a deleted plant": {
+    acts: "reach Account > press Enter > reach Past changes > press Enter > reads Deleted > reach Restore Deleted before > press Enter > reads Restored “Deleted before”.",
+    leadsTo: async () => expect(await ask("/plants/1")).toEqual({ id: 1, name: "Deleted before" }),
+    here: 3,
+    elsewhere: [],
+  },
+  "take an import back": {
+    acts: "reach Account > press Enter > reach Past changes > press Enter > reach Imports > press Enter > reads 300 plants added > reach Take this import back: 300 plants added > press Enter > reads Took back 299 plants.",
+    leadsTo: async () => expect((await place.stored()).map(({ name }) => name)).toEqual([FIRST.name]),
+    here: 4,
+    elsewhere: [],
+  },
   "besides these, export what a search finds as CSV": {
     acts: `${SEARCH} > back Export > press Enter > reach Export CSV > press Enter`,
     async leadsTo(_, download) {
@@ -166,6 +197,7 @@ describe("with the keyboard alone, and in no more steps than elsewhere, people c
   for (const [task, { acts, leadsTo, here, elsewhere }] of Object.entries(TASKS))
     it(task, async () => {
       await place.plant(PLANTS.map(({ id, name, tag }) => `${id},${name},${tag}`));
+      await prepare(task);
       const visit = await place.visit();
       const { page, reads } = visit;
       // The browser must know before the keys are pressed.

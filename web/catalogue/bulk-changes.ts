@@ -1,4 +1,4 @@
-import { ServiceError } from "../../src/client/client.ts";
+import { ServiceError } from "../../src/client/page-client.ts";
 import type { ChangeOutcome, Client, PlantChange } from "../../src/client/client.ts";
 import { failureText } from "../failure-text.ts";
 import { holdPage } from "../leaving.ts";

@@ -1,8 +1,8 @@
 import type { ChangeOutcome, Plant, PlantChange } from "../../src/client/client.ts";
 import { quote } from "../notices.ts";
 
-/** "Deleting 7 plants", and "Deleted 7 plants" */
-export type Phrases = Readonly<{ doing: string; done: string }>;
+/** "Deleting 7 plants", and "Deleted 7 plants"; what is said of those that someone changed, if something else than usual. */
+export type Phrases = Readonly<{ doing: string; done: string; kept?: string }>;
 
 /** How changes of many plants are described, and how many there are, if that is known. */
 export type BulkWords = Readonly<{
@@ -34,7 +34,7 @@ export function resultText({ made, already, conflicts, unknown, failure, isStopp
   const sentences = [
     made.length > 0 || (already.length === 0 && conflicts.length === 0 && failure === undefined) ? `${phrases(subject(made)).done}.` : "",
     already.length > 0 ? `${subject(already)} needed no change.` : "",
-    kept.length > 0 ? `Someone changed ${names(kept)} in the meantime, so ${kept.length === 1 ? "it was" : "they were"} kept.` : "",
+    kept.length > 0 ? (phrases(count(kept.length)).kept ?? keptText(kept)) : "",
     gone.length > 0 ? `Someone deleted ${names(gone)} in the meantime.` : "",
     isStopped ? "You stopped it." : "",
     total === undefined && isCut ? "All others are left as they were." : "",
@@ -43,6 +43,10 @@ export function resultText({ made, already, conflicts, unknown, failure, isStopp
     failure ?? "",
   ];
   return sentences.filter((sentence) => sentence !== "").join(" ");
+}
+
+function keptText(kept: readonly Plant[]): string {
+  return `Someone changed ${names(kept)} in the meantime, so ${kept.length === 1 ? "it was" : "they were"} kept.`;
 }
 
 /** For changes that the page had sent when it was left. */

@@ -1,4 +1,4 @@
-import { PlantStoreClientError } from "../../src/client/client.ts";
+import { PlantStoreClientError } from "../../src/client/page-client.ts";
 import type { Fetch } from "../../src/client/client.ts";
 
 type Known = Readonly<{ etag: string; body: string; headers: Headers }>;
@@ -49,6 +49,8 @@ export type SignedInFetch = Readonly<{
   fetch: Fetch;
   /** How many changes were sent so far, each try counted. */
   changesSent: () => number;
+  /** When the last response to one came, by performance.now(); Infinity while one has none. */
+  changedAt: () => number;
 }>;
 
 /**
@@ -57,14 +59,23 @@ export type SignedInFetch = Readonly<{
  */
 export function createSignedInFetch(fetch: Fetch, signedOut: AbortSignal): SignedInFetch {
   let changesSent = 0;
+  let underWay = 0;
+  let changedAt = -Infinity;
   return {
     async fetch(url, init) {
       signedOut.throwIfAborted();
       if (init.method === "GET")
         return fetch(url, { ...init, signal: init.signal ? AbortSignal.any([init.signal, signedOut]) : signedOut });
       changesSent += 1;
-      return fetch(url, init);
+      underWay += 1;
+      try {
+        return await fetch(url, init);
+      } finally {
+        underWay -= 1;
+        changedAt = performance.now();
+      }
     },
     changesSent: () => changesSent,
+    changedAt: () => (underWay > 0 ? Infinity : changedAt),
   };
 }

@@ -63,6 +63,8 @@ const LATER = {
     right: "read",
     load: async () => (await import("../same-names/same-names-dialog.tsx")).SameNamesDialog,
   },
+  history: { title: "History", right: "read", load: async () => (await import("../past/history-dialog.tsx")).HistoryDialog },
+  past: { title: "Past changes", right: "read", load: async () => (await import("../past/past-dialog.tsx")).PastDialog },
   tokens: { title: "Tokens", right: "admin", load: async () => (await import("../tokens/token-dialog.tsx")).TokenDialog },
 } as const;
 
@@ -78,9 +80,14 @@ function Front({ catalogue, importCode, asked }: FrontProps) {
   if (opened.kind === "add" && write) return <AddDialog catalogue={catalogue} name={opened.name} />;
   if (opened.kind === "edit" && read) return <EditDialog key={opened.id} catalogue={catalogue} id={opened.id} />;
   if (opened.kind === "import" && write) return <ImportEntrance catalogue={catalogue} importCode={importCode} file={opened.file} />;
-  if (opened.kind !== "labels" && opened.kind !== "same-names" && opened.kind !== "tokens") return null;
-  const { right, ...later } = LATER[opened.kind];
+  if (opened.kind === "nothing" || !(opened.kind in LATER)) return null;
+  const { right, ...later } = LATER[opened.kind as keyof typeof LATER];
   if (!catalogue.access[right]) return null;
-  const props = { catalogue, isOfTicked: opened.kind === "labels" && opened.isOfTicked === true };
+  const props = {
+    catalogue,
+    isOfTicked: opened.kind === "labels" && opened.isOfTicked === true,
+    id: opened.kind === "history" ? opened.id : 0n,
+    takesBack: opened.kind === "past" ? opened.takesBack : undefined,
+  };
   return <Later key={opened.kind} {...later} props={props} notices={notices} onClose={() => opening.close()} />;
 }

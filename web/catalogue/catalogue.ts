@@ -1,6 +1,7 @@
-import { createClient } from "../../src/client/client.ts";
 import type { Client, Plant } from "../../src/client/client.ts";
+import { createPageClient } from "../../src/client/page-client.ts";
 import type { AppContext } from "../app-context.ts";
+import type { News } from "../live/news.ts";
 import { accessOf, isGone, signedInOf } from "../session.ts";
 import type { Access } from "../session.ts";
 import { State } from "../state.ts";
@@ -22,6 +23,9 @@ const TIMEOUT_MS = 15_000;
 /** The tags of more changes are counted again by the service. */
 const COUNTED_MAX = 200;
 
+/** Plants by their id; undefined where there is none. */
+type Heard = ReadonlyMap<bigint, Plant | undefined>;
+
 /** What the signed-in user works with. */
 export class Catalogue {
   readonly client: Client;
@@ -36,19 +40,26 @@ export class Catalogue {
   readonly added = new State<Plant | undefined>(undefined);
   /** A token that was just made: it is shown until people say that they have it. */
   readonly newSecret = new State<string | undefined>(undefined);
+  /** As of the SignedInFetch. */
+  readonly changedAt: () => number;
+  /** What others changed, and the list does not show. */
+  readonly news = new State<News | undefined>(undefined);
+  /** The plants that others changed last, as they are now. */
+  readonly heard = new State<Heard>(new Map());
   readonly context: AppContext;
 
   constructor(context: AppContext) {
     this.context = context;
     const { base, session, reaching, notices, keptUndo, views, tabs } = context;
     const signOut = new AbortController();
-    const { fetch, changesSent } = createSignedInFetch(createCatalogueFetch(reaching.fetch, tabs.tell), signOut.signal);
+    const { fetch, changesSent, changedAt } = createSignedInFetch(createCatalogueFetch(reaching.fetch, tabs.tell), signOut.signal);
     const token = () => signedInOf(session.state.get())?.token ?? "";
-    const client = createClient({ url: base, token, fetch, retries: RETRIES, timeoutMs: TIMEOUT_MS });
+    const client = createPageClient({ url: base, token, fetch, retries: RETRIES, timeoutMs: TIMEOUT_MS });
     const listing = new Listing(client, views.state.get());
     const onChanged = this.#noteAll.bind(this);
     const bulkChanges = new BulkChanges({ client, notices, keptUndo, changesSent, signedOut: signOut.signal, onChanged });
     this.client = client;
+    this.changedAt = changedAt;
     this.listing = listing;
     this.bulkChanges = bulkChanges;
     this.tagCounts = new LiveTagCounts(client, views.state);
@@ -86,6 +97,11 @@ export class Catalogue {
   /** Asks again for what did not come: the rows behind those that are here, or all. */
   async retry(): Promise<void> {
     await (this.listing.state.get().plants.length === 0 ? this.reload() : this.listing.loadMore());
+  }
+
+  /** Asks for all that is shown, as people want it; from its beginning if it is too long. */
+  async readAgain(): Promise<void> {
+    await (this.listing.state.get().plants.length > ROWS_AT_ONCE_MAX ? this.reload() : this.refresh());
   }
 
   /** Asks the service for all that is shown, again, without moving it; behind a list that is too long for that, for the rows that did not come. */

@@ -5,10 +5,10 @@ import type { Catalogue } from "./catalogue.ts";
 const TOGETHER_MS = 300;
 
 /**
- * Asks again when what is shown may be old: the page comes into sight again, another tab has changed something, or the service is reached
- * again. Returns what ends that.
+ * Asks again when what is shown may be old: the page comes into sight again, another tab has changed something, unless the page hears of
+ * changes by itself, or the service is reached again. Returns what ends that.
  */
-export function keepFresh(catalogue: Catalogue): () => void {
+export function keepFresh(catalogue: Catalogue, isLive: () => boolean): () => void {
   const { tabs, reaching } = catalogue.context;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStale = false;
@@ -25,7 +25,7 @@ export function keepFresh(catalogue: Catalogue): () => void {
     if (isStale) ask();
   }
   const isReached = () => reaching.state.get() === "reached";
-  const ends = [listen({ visibilitychange: ask }), tabs.watch(ask), reaching.state.watch(() => isReached() && ask())];
+  const ends = [listen({ visibilitychange: ask }), tabs.watch(() => isLive() || ask()), reaching.state.watch(() => isReached() && ask())];
   return () => {
     // Nor after what is on its way.
     isStale = false;

@@ -41,7 +41,9 @@ export function Header({ catalogue, who }: Readonly<{ catalogue: Catalogue; who:
   const token = `Token ${quote(who.name)}${until}`;
   const account: readonly MenuItem[] = [
     { kind: "text", label: token, title: token },
-    ...(access.read ? [toCompactRows(context.compactRows)] : []),
+    ...(access.read
+      ? [toCompactRows(context.compactRows), { kind: "button", label: "Past changes", run: () => opening.open({ kind: "past" }) } as const]
+      : []),
     ...(access.admin ? [{ kind: "button", label: "Tokens", run: () => opening.open({ kind: "tokens" }) } as const] : []),
     { kind: "link", label: "API reference", href: "docs" },
     { kind: "button", label: "Sign out", run: () => void signOut() },

@@ -5,6 +5,7 @@ import { isAbort } from "../failure-text.ts";
 import { State } from "../state.ts";
 import { filterOf } from "../view.ts";
 import type { View } from "../view.ts";
+import { isBefore } from "./order.ts";
 
 /** The plants of a view, as far as they are here. */
 export type Listed = Readonly<{
@@ -49,6 +50,8 @@ export class Listing {
   readonly #hidden = new Set<bigint>();
   #running = new AbortController();
   #changes: Change[] = [];
+  /** When what is here was asked for, by performance.now(). */
+  #readAt = 0;
   /** Where the next page begins, in an order other than by id. */
   #cursor: string | undefined;
 
@@ -108,6 +111,15 @@ export class Listing {
     if (noted.length < told.length || (noted.length > NOTED_MAX && isUnderWay(all.phase))) void this.refresh();
   }
 
+  get readAt(): number {
+    return this.#readAt;
+  }
+
+  /** Takes over what others made of plants that are here. Each keeps its place, also where it belongs elsewhere now. */
+  meet(plants: ReadonlyMap<bigint, Plant>): void {
+    this.#set({ ...this.#all, plants: this.#all.plants.map((plant) => plants.get(plant.id) ?? plant) });
+  }
+
   /** Leaves out plants that are about to be deleted. */
   hide(ids: readonly bigint[]): void {
     for (const id of ids) this.#hidden.add(id);
@@ -148,6 +160,7 @@ export class Listing {
       const page = await findRows(this.#client, { ...filterOf(view), ...sort, ...start }, rows, mine.signal);
       if (this.#running !== mine) return;
       this.#cursor = page.next?.cursor;
+      if (start === TOP) this.#readAt = askedAt;
       const listed = { view, plants: [...this.#before(view, start, page), ...page.plants], failure: undefined };
       this.#set(this.#withChanges({ ...listed, phase: page.next === undefined ? "whole" : "partial" }, askedAt));
     } catch (thrown) {
@@ -184,7 +197,7 @@ export function takeOver(plants: Map<bigint, Plant>, changes: readonly NotedChan
   }
 }
 
-function isUnderWay(phase: Listed["phase"]): boolean {
+export function isUnderWay(phase: Listed["phase"]): boolean {
   return phase === "searching" || phase === "loading";
 }
 
@@ -223,20 +236,6 @@ function placeOf(plant: Plant, { view: { sort }, plants }: Listed, others: reado
     const at = plants.findIndex(({ id }) => id === plant.id);
     return at !== -1 ? at : sort === "newest" ? 0 : undefined;
   }
-  const isBefore = sort === "name" || sort === "-name" ? isBeforeByName : isBeforeById;
-  const ascending = sort === "id" || sort === "name";
-  const found = others.findIndex((other) => (ascending ? isBefore(plant, other) : isBefore(other, plant)));
+  const found = others.findIndex((other) => isBefore(plant, other, sort));
   return found === -1 ? undefined : found;
-}
-
-/** English has the root collation, by which the service orders names; only rare signs and scripts are elsewhere until the list is asked for again. */
-const NAMES = new Intl.Collator("en", { sensitivity: "base" });
-
-function isBeforeByName(left: Plant, right: Plant): boolean {
-  const order = NAMES.compare(left.name, right.name);
-  return order === 0 ? isBeforeById(left, right) : order < 0;
-}
-
-function isBeforeById(left: Plant, right: Plant): boolean {
-  return left.id < right.id;
 }

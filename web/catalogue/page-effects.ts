@@ -5,7 +5,6 @@ import { WITHOUT_TAG } from "../plants/label.ts";
 import { useValue } from "../state.ts";
 import { isSameView } from "../view.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { keepFresh } from "./freshness.ts";
 import { rowsDownTo } from "./visible-rows.ts";
 
 /** Keeps the page as its view says: what is listed and counted, its title, and what must be in front. */
@@ -17,7 +16,7 @@ export function usePageEffects(catalogue: Catalogue, who: Session): void {
   const opened = useValue(opening.state);
   const newSecret = useValue(catalogue.newSecret);
   useEffect(() => void (access.read && listing.show(view, rowsDownTo(views.position()))), [listing, view, access.read]);
-  useEffect(() => keepFresh(catalogue), [catalogue]);
+  useLive(catalogue);
   useEffect(() => {
     function save(): void {
       const { plants, view: shown } = listing.state.get();
@@ -45,4 +44,24 @@ export function usePageEffects(catalogue: Catalogue, who: Session): void {
   useEffect(() => void (access.admin && !access.read && !access.write && opening.open({ kind: "tokens" })), []);
   // Back does not take it away either, nor closing the dialog before the service has made it.
   useEffect(() => void (newSecret !== undefined && opened.kind !== "tokens" && opening.open({ kind: "tokens" })), [newSecret, opened]);
+}
+
+/** Follows what others change, for as long as the token may see it. Its code comes after the first view. */
+function useLive(catalogue: Catalogue): void {
+  const session = useValue(catalogue.context.session.state);
+  const token = session.kind === "in" && catalogue.access.read ? session.token : undefined;
+  useEffect(() => {
+    if (token === undefined) return undefined;
+    let end: (() => void) | undefined;
+    let isOver = false;
+    // Without it the page is one that is read again when people ask for it.
+    import("../live/live.ts").then(
+      ({ keepLive }) => isOver || (end = keepLive(catalogue, token)),
+      () => undefined,
+    );
+    return () => {
+      isOver = true;
+      end?.();
+    };
+  }, [catalogue, token]);
 }

@@ -10,17 +10,20 @@ export type RowAction = "delete" | "edit" | "open" | "tag";
 type PlantRowProps = Readonly<{
   plant: Plant;
   isRevealed: boolean;
+  /** Whether someone else deleted it since. */
+  isDeleted: boolean;
   isTicked: boolean;
   mayChange: boolean;
   /** Its place in the list, from 0. */ at: number;
   /** Where it is by itself, out of sight. */ topPx: number | undefined;
 }>;
 
-export function PlantRow({ plant, isRevealed, isTicked, mayChange, at, topPx }: PlantRowProps) {
+export function PlantRow({ plant, isRevealed, isDeleted, isTicked, mayChange, at, topPx }: PlantRowProps) {
   const { id, name, tag } = plant;
   const text = String(id);
   const isNameless = isInvisible(name);
   const spoken = isNameless ? `plant ${text}` : name;
+  const label = isDeleted ? `${spoken}, deleted` : isNameless ? `Plant ${text}` : undefined;
   return (
     <tr
       role="row"
@@ -29,6 +32,7 @@ export function PlantRow({ plant, isRevealed, isTicked, mayChange, at, topPx }: 
       class={topPx === undefined ? "plant-row" : "plant-row plant-row-away"}
       data-new={isRevealed ? "" : undefined}
       data-ticked={isTicked ? "" : undefined}
+      data-deleted={isDeleted ? "" : undefined}
       style={topPx === undefined ? undefined : { top: `${topPx}px` }}
     >
       <td role="cell" class="plant-row-tick">
@@ -36,12 +40,7 @@ export function PlantRow({ plant, isRevealed, isTicked, mayChange, at, topPx }: 
       </td>
       <td role="cell" class="plant-row-id" ref={exactText(text)} />
       <td role="cell" class={isNameless ? "plant-row-name none" : "plant-row-name"} title={name} dir="auto">
-        <a
-          href={plantFragment(id)}
-          data-action="open"
-          aria-label={isNameless ? `Plant ${text}` : undefined}
-          ref={exactText(nameLabel(name))}
-        />
+        <a href={plantFragment(id)} data-action="open" aria-label={label} ref={exactText(nameLabel(name))} />
       </td>
       <td role="cell" class="plant-row-tag">
         {tag === undefined ? null : (

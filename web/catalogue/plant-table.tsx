@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Plant } from "../../src/client/client.ts";
+import type { News } from "../live/news.ts";
 import { useValue } from "../state.ts";
 import { focusHome } from "../ui/focus.ts";
 import type { Catalogue } from "./catalogue.ts";
@@ -34,6 +35,7 @@ export function PlantTable({ catalogue }: Readonly<{ catalogue: Catalogue }>) {
   const listed = useValue(listing.state);
   const { plants, phase } = listed;
   const revealed = useValue(catalogue.added)?.id;
+  const gone = useValue(catalogue.news)?.gone;
   const ticked = useValue(ticks.state);
   const body = useRef<HTMLTableSectionElement>(null);
   const rowPx = useRowPx(useValue(context.compactRows));
@@ -89,7 +91,7 @@ export function PlantTable({ catalogue }: Readonly<{ catalogue: Catalogue }>) {
         {...onFocus}
         {...onPress}
       >
-        {toRows({ plants, revealed, ticked, mayChange, range, focusedAt, rowPx })}
+        {toRows({ plants, revealed, gone, ticked, mayChange, range, focusedAt, rowPx })}
       </tbody>
     </table>
   );
@@ -180,6 +182,7 @@ function act(action: RowAction, plant: Plant, { deletions, ticks, context: { vie
 type RowsOptions = Readonly<{
   plants: readonly Plant[];
   revealed: bigint | undefined;
+  gone: News["gone"] | undefined;
   ticked: Ticked;
   mayChange: boolean;
   range: Range;
@@ -193,7 +196,7 @@ type RowsOptions = Readonly<{
  * what it is told where too much changes at once, hears of one row. Each drawing makes new nodes: a node of Preact that is used again holds all
  * those that were drawn before it, with the lists that they came from.
  */
-function toRows({ plants, revealed, ticked, mayChange, range, focusedAt, rowPx }: RowsOptions): readonly VNode[] {
+function toRows({ plants, revealed, gone, ticked, mayChange, range, focusedAt, rowPx }: RowsOptions): readonly VNode[] {
   const places = Array.from({ length: Math.max(0, Math.min(range.end, plants.length) - range.first) }, (_, at) => range.first + at);
   const isApart = focusedAt !== -1 && !places.includes(focusedAt);
   const drawn = isApart ? [...places, focusedAt].toSorted((left, right) => left - right) : places;
@@ -204,6 +207,7 @@ function toRows({ plants, revealed, ticked, mayChange, range, focusedAt, rowPx }
         key={plant.id}
         plant={plant}
         isRevealed={plant.id === revealed}
+        isDeleted={gone?.get(plant.id) === true}
         isTicked={ticked.plants.has(plant.id)}
         mayChange={mayChange}
         at={at}

@@ -4,6 +4,8 @@ import { tokenize } from "../../src/domain/terms.ts";
 import { quote } from "../notices.ts";
 import { parseId } from "../plants/draft.ts";
 import { countText, nameLabel, tagLabel } from "../plants/label.ts";
+import { NewsButton } from "../live/news-button.tsx";
+import type { News } from "../live/news.ts";
 import { IconButton, LinkButton } from "../ui/button.tsx";
 import { useValue } from "../state.ts";
 import { exactText } from "../ui/exact-text.ts";
@@ -11,8 +13,9 @@ import { focusHome } from "../ui/focus.ts";
 import { Icon } from "../ui/icon.tsx";
 import { isEverything, isSameView } from "../view.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { ROWS_AT_ONCE_MAX, ROWS_MAX } from "./listing.ts";
+import { ROWS_MAX } from "./listing.ts";
 import type { Listed } from "./listing.ts";
+import { count as countOf } from "./bulk-text.ts";
 import { SearchBox } from "./search-box.tsx";
 import { SortMenu } from "./sort-menu.tsx";
 import type { Total } from "./tag-counts.ts";
@@ -36,6 +39,7 @@ export function Toolbar({ catalogue }: Readonly<{ catalogue: Catalogue }>) {
         <Chips catalogue={catalogue} onOpen={edit} />
         <Found catalogue={catalogue} />
       </div>
+      <NewsButton catalogue={catalogue} />
     </div>
   );
 }
@@ -81,14 +85,11 @@ function Found({ catalogue }: Readonly<{ catalogue: Catalogue }>) {
   const { views } = catalogue.context;
   const { sort } = useValue(views.state);
   const listed = useValue(catalogue.listing.state);
-  const { shown, spoken } = useWords(listed, useValue(catalogue.tagCounts.total));
-  function refresh(): void {
-    void (listed.plants.length > ROWS_AT_ONCE_MAX ? catalogue.reload() : catalogue.refresh());
-  }
+  const { shown, spoken } = useWords(listed, useValue(catalogue.tagCounts.total), useValue(catalogue.news));
   return (
     <>
       <p ref={exactText(shown)} />
-      <IconButton icon="refresh" label="Refresh" title="Refresh" onClick={refresh} />
+      <IconButton icon="refresh" label="Refresh" title="Refresh" onClick={() => void catalogue.readAgain()} />
       {sort === "name" || sort === "-name" ? (
         <LinkButton label="Same names" onClick={() => catalogue.context.opening.open({ kind: "same-names" })} />
       ) : null}
@@ -104,12 +105,14 @@ function Found({ catalogue }: Readonly<{ catalogue: Catalogue }>) {
 const SETTLED_MS = 800;
 
 /** What is said of the list: to those who see it, and a moment later to those who hear it. */
-function useWords(listed: Listed, total: Total | undefined): Readonly<{ shown: string; spoken: string }> {
+function useWords(listed: Listed, total: Total | undefined, news: News | undefined): Readonly<{ shown: string; spoken: string }> {
   // A search that is on its way for a moment only is not worth a word; pages that come as one scrolls are not worth reading out.
   const shown = useRef("Loading…");
   const [spoken, setSpoken] = useState("");
   const isSearching = listed.phase === "searching";
-  if (!isSearching) shown.current = describe(listed, total && isSameView(total.view, listed.view) ? total : undefined);
+  // As the catalogue is, also where the rows are not yet.
+  const unseen = news?.isCut === true ? undefined : news ? news.appeared - news.gone.size : 0;
+  if (!isSearching) shown.current = describe(listed, total && isSameView(total.view, listed.view) ? total : undefined, unseen);
   const none = listed.phase === "whole" && listed.plants.length === 0 ? "No plants match." : "";
   // The same words are read out again for another view, not where a list is read again.
   useEffect(() => setSpoken(""), [listed.view]);
@@ -120,14 +123,14 @@ function useWords(listed: Listed, total: Total | undefined): Readonly<{ shown: s
   return { shown: shown.current, spoken };
 }
 
-function describe({ phase, plants, view }: Listed, total: PlantCount | undefined): string {
+function describe({ phase, plants, view }: Listed, total: PlantCount | undefined, unseen: number | undefined): string {
   const count = plants.length.toLocaleString();
   const isWordless = view.q !== "" && tokenize(view.q).length === 0;
   const found = isWordless || isEverything(view) ? "" : " found";
   const why = isWordless ? `Names are searched by letters and digits, and ${quote(view.q)} has none, so it leaves nothing out. ` : "";
   // In the place of rows it is said that there are none.
   if (plants.length === 0) return why;
-  if (phase === "whole") return plants.length === 1 ? `${why}1 plant${found}.` : `${why}${count} plants${found}.`;
+  if (phase === "whole" && unseen !== undefined) return `${why}${countOf(plants.length + unseen)}${found}.`;
   if (phase === "failed") return `${why}The first ${count} plants${found}.`;
   const isCounted = total && total.plants > plants.length;
   const first = isCounted ? `${countText(total)} plants${found}. The first ${count} are here` : `The first ${count} plants${found}`;

@@ -14,7 +14,7 @@ import { useImportRun, usePreview } from "./import-run.ts";
 import type { Ended } from "./import-run.ts";
 import { atStakeIn } from "./import-step.ts";
 import type { AtStake, ImportStep } from "./import-step.ts";
-import { NOTHING_SENT } from "./send-file.ts";
+import { nothingSent } from "./send-file.ts";
 import type { OnConflict } from "./send-slice.ts";
 
 type ImportDialogProps = Readonly<{ catalogue: Catalogue; file: File | undefined }>;
@@ -71,13 +71,18 @@ export function ImportDialog({ catalogue, file }: ImportDialogProps) {
           onChoose={(choices) => run.choose(step, choices)}
           onConflict={onConflict}
           onChange={setOnConflict}
-          onSend={() => send(step.checked, NOTHING_SENT)}
+          onSend={() => send(step.checked, nothingSent())}
           onBack={run.chooseAnother}
         />
       ) : null}
       {isSending ? <SendProgress step={step} onCancel={cancel} /> : null}
       {step.kind === "ended" && !question ? (
-        <ImportResult {...step} onContinue={() => send(step.checked, { ...step.progress, isWaiting: false })} onClose={onClose} />
+        <ImportResult
+          {...step}
+          onContinue={() => send(step.checked, { ...step.progress, isWaiting: false })}
+          onTakeBack={(takesBack) => opening.open({ kind: "past", takesBack })}
+          onClose={onClose}
+        />
       ) : null}
     </Dialog>
   );

@@ -55,7 +55,7 @@ export function ImportPreview({ step, preview: state, isNew, onChoose, onConflic
       />
       {good === 0 || isNew ? null : (
         <Check
-          label="Replace plants that have the same id. That cannot be undone. Without it, such lines are refused."
+          label="Replace plants that have the same id. Without it, such lines are refused."
           checked={onConflict === "replace"}
           onCheck={(isReplacing) => onChange(isReplacing ? "replace" : "refuse")}
         />

@@ -51,11 +51,14 @@ type ImportResultProps = Readonly<{
   progress: SentSoFar;
   reason: string | undefined;
   onContinue: () => void;
+  /** Takes back the import with this id of the service. */
+  onTakeBack: (id: string) => void;
   onClose: () => void;
 }>;
 
-export function ImportResult({ checked, progress, reason, onContinue, onClose }: ImportResultProps) {
-  const { refused } = progress.counts;
+export function ImportResult({ checked, progress, reason, onContinue, onTakeBack, onClose }: ImportResultProps) {
+  const { id } = progress;
+  const { created, replaced, refused } = progress.counts;
   const name = plainName(checked);
   const { problem, isBusy, attempt } = useAttempt(failureText);
   const saveRefused = async () => saveFile(await refusedFile(checked, progress.refusedLines), `refused-${name}`);
@@ -72,6 +75,9 @@ export function ImportResult({ checked, progress, reason, onContinue, onClose }:
         </div>
       )}
       <footer>
+        {id === undefined || created + replaced === 0 ? null : (
+          <Button label="Take this import back" class="quiet" onClick={() => onTakeBack(id)} />
+        )}
         {reason === undefined ? null : <Button label="Continue" onClick={onContinue} />}
         <Button label="Done" class="primary" onClick={onClose} />
       </footer>

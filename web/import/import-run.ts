@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ServiceError } from "../../src/client/client.ts";
+import { ServiceError } from "../../src/client/page-client.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { failureText, isAbort } from "../failure-text.ts";
 import { useShown } from "../leaving.ts";

@@ -6,6 +6,10 @@ import { readSlices } from "./slices.ts";
 
 /** How far an import is, and what became of the lines so far. */
 export type SentSoFar = Readonly<{
+  /** What the page calls this import: all slices are one. */
+  name: string;
+  /** What the service calls it; undefined until it has told. */
+  id: string | undefined;
   /** How many slices are stored. */
   slices: number;
   counts: Counts;
@@ -18,21 +22,26 @@ export type SentSoFar = Readonly<{
   isWaiting: boolean;
 }>;
 
-export const NOTHING_SENT: SentSoFar = {
-  slices: 0,
-  counts: { read: 0, created: 0, unchanged: 0, replaced: 0, refused: 0 },
-  problems: [],
-  refusedLines: [],
-  underWay: 0,
-  isWaiting: false,
-};
+/** The beginning of an import. */
+export function nothingSent(): SentSoFar {
+  return {
+    name: Array.from(crypto.getRandomValues(new Uint32Array(4)), (word) => word.toString(36)).join("-"),
+    id: undefined,
+    slices: 0,
+    counts: { read: 0, created: 0, unchanged: 0, replaced: 0, refused: 0 },
+    problems: [],
+    refusedLines: [],
+    underWay: 0,
+    isWaiting: false,
+  };
+}
 
 const PROBLEMS_KEPT = 10_000;
 
 /** What is under way may be stored, wanted or not: its answer is waited for so long. */
 const GRACE_MS = 2_000;
 
-type SendFileOptions = Omit<SendOptions, "dryRun" | "onWait"> & Readonly<{ onProgress: (progress: SentSoFar) => void }>;
+type SendFileOptions = Omit<SendOptions, "dryRun" | "name" | "onWait"> & Readonly<{ onProgress: (progress: SentSoFar) => void }>;
 
 /**
  * Imports a file slice by slice, as a browser does not tell how far a single request is. Begins where `from` ended. What was stored stays
@@ -47,7 +56,7 @@ export async function sendFile(checked: CheckedFile, from: SentSoFar, { onProgre
     options.signal.throwIfAborted();
     const tell = (isWaiting: boolean) => onProgress({ ...progress, underWay: slice.rows.length, isWaiting });
     tell(false);
-    progress = withSent(progress, await sendSlice(slice, { ...options, signal, onWait: () => tell(true) }));
+    progress = withSent(progress, await sendSlice(slice, { ...options, name: from.name, signal, onWait: () => tell(true) }));
     onProgress(progress);
   }
 }
@@ -58,8 +67,10 @@ function abortedLater(signal: AbortSignal): AbortSignal {
   return later.signal;
 }
 
-function withSent({ slices, counts, problems, refusedLines }: SentSoFar, sent: Sent): SentSoFar {
+function withSent({ name, id, slices, counts, problems, refusedLines }: SentSoFar, sent: Sent): SentSoFar {
   return {
+    name,
+    id: sent.id ?? id,
     slices: slices + 1,
     counts: add(counts, sent.counts),
     problems: problems.length < PROBLEMS_KEPT ? [...problems, ...sent.problems] : problems,

@@ -1,4 +1,4 @@
-import { ServiceError, UnexpectedAnswerError } from "../../src/client/client.ts";
+import { ServiceError, UnexpectedAnswerError } from "../../src/client/page-client.ts";
 import type { Client, ImportProblem, ImportSummary } from "../../src/client/client.ts";
 import { toText } from "../../src/domain/plant.ts";
 import type { Row } from "../../src/files/row.ts";
@@ -12,10 +12,23 @@ export type OnConflict = "refuse" | "replace";
 export type Counts = Readonly<Pick<ImportSummary, "read" | "created" | "unchanged" | "replaced" | "refused">>;
 export type Fate = NonNullable<ImportSummary["outcomes"]>[number];
 
-/** What became of the rows of a slice. `fates`: of a dry run, of each of them. */
-export type Sent = Readonly<{ counts: Counts; problems: readonly ImportProblem[]; fates: readonly (Fate | undefined)[] }>;
+/** What became of the rows of a slice. `id`: of the import, if anything was sent. `fates`: of a dry run, of each of them. */
+export type Sent = Readonly<{
+  id: string | undefined;
+  counts: Counts;
+  problems: readonly ImportProblem[];
+  fates: readonly (Fate | undefined)[];
+}>;
 
-export type SendOptions = Readonly<{ client: Client; onConflict: OnConflict; signal: AbortSignal; dryRun?: boolean; onWait?: () => void }>;
+export type SendOptions = Readonly<{
+  client: Client;
+  onConflict: OnConflict;
+  signal: AbortSignal;
+  /** What all slices of a file are called. */
+  name?: string;
+  dryRun?: boolean;
+  onWait?: () => void;
+}>;
 
 /** How often a slice is tried: to send one again is safe. */
 const TRIES = 6;
@@ -36,6 +49,7 @@ export async function sendSlice({ rows }: Slice, options: SendOptions): Promise<
   const fates = new Map<Row, Fate | undefined>();
   let counts: Counts = { read: rows.length, created: 0, unchanged: 0, replaced: 0, refused: refused.length };
   const problems = [...refused];
+  let id: string | undefined;
   for (const [some, rule] of [
     [plants.filter((row) => !isKeeping(row)), onConflict],
     [plants.filter(isKeeping), "refuse"],
@@ -45,8 +59,10 @@ export async function sendSlice({ rows }: Slice, options: SendOptions): Promise<
     some.forEach((row, at) => fates.set(row, summary.outcomes?.[at]));
     problems.push(...summary.problems.map(({ line, ...problem }) => ({ line: some[line - 1]!.line, ...problem })));
     counts = add(counts, { ...summary, read: 0 });
+    id = summary.import;
   }
   return {
+    id,
     counts,
     problems: problems.toSorted((one, other) => one.line - other.line),
     fates: rows.map((row) => ("refusal" in row ? "refused" : fates.get(row))),
@@ -58,10 +74,11 @@ export function add(some: Counts, more: Counts): Counts {
   return { read: sum("read"), created: sum("created"), unchanged: sum("unchanged"), replaced: sum("replaced"), refused: sum("refused") };
 }
 
-async function sendLines(text: string, { client, onConflict, signal, dryRun = false, onWait }: SendOptions): Promise<ImportSummary> {
+async function sendLines(text: string, { client, onConflict, signal, name, dryRun = false, onWait }: SendOptions): Promise<ImportSummary> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await client.importPlants(text, { format: "ndjson", onConflict, signal, ...(dryRun ? { dryRun } : {}) });
+      const called = name === undefined ? {} : { import: name };
+      return await client.importPlants(text, { format: "ndjson", onConflict, signal, ...called, ...(dryRun ? { dryRun } : {}) });
     } catch (thrown) {
       // Without a network a try tells nothing: a walk through a cellar would end the import.
       if ((navigator as { onLine?: boolean }).onLine === false) tries = Math.min(tries, TRIES_OFFLINE);

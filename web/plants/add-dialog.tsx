@@ -1,5 +1,5 @@
 import { useRef, useState } from "preact/hooks";
-import { ERROR_NUMBERS, makeId, ServiceError } from "../../src/client/client.ts";
+import { ERROR_NUMBERS, makeId, ServiceError } from "../../src/client/page-client.ts";
 import type { Client, Plant } from "../../src/client/client.ts";
 import { isSame } from "../../src/domain/plant.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";

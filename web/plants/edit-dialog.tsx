@@ -5,8 +5,9 @@ import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { BackAgain, Form, Problem } from "../ui/form.tsx";
 import { useEditing } from "./editing.ts";
-import { nameLabel, tagLabel } from "./label.ts";
+import type { Step } from "./editing.ts";
 import { NameAndTag } from "./plant-fields.tsx";
+import { PlantText } from "./plant-text.tsx";
 
 type EditDialogProps = Readonly<{ id: bigint; catalogue: Catalogue }>;
 
@@ -36,17 +37,39 @@ export function EditDialog({ id, catalogue }: EditDialogProps) {
         </Form>
       ) : null}
       {step.kind === "editing" && !mayChange ? <PlantText plant={step.seen.plant} /> : null}
+      <News step={step} />
       <Problem text={problem} />
       {step.kind === "conflict" ? (
         <Conflict mine={step.mine} theirs={step.theirs?.plant} isBusy={isBusy} onMine={editing.save} onTheirs={editing.leave} />
       ) : (
         <footer>
+          {/* What is typed is kept meanwhile. */}
+          {step.kind === "loading" ? null : <Button label="History" class="quiet" onClick={() => opening.open({ kind: "history", id })} />}
           <Button label={step.kind === "absent" || !mayChange ? "Close" : "Cancel"} onClick={editing.leave} />
           {isEditing ? <Button label={isBusy ? "Saving…" : "Save"} class="primary" type="submit" form="edit" disabled={isBusy} /> : null}
           {step.kind === "loading" && problem !== undefined ? <Button label="Try again" class="primary" onClick={editing.load} /> : null}
         </footer>
       )}
     </Dialog>
+  );
+}
+
+/** What became of the plant while it is open. */
+function News({ step }: Readonly<{ step: Step }>) {
+  const theirs = step.kind === "editing" ? step.theirs : undefined;
+  return (
+    <div class="plants-news" role="status">
+      {theirs === undefined ? null : theirs === "seen" ? (
+        <p>This plant was changed just now: you see what it is.</p>
+      ) : (
+        <>
+          <p>
+            This plant was {theirs ? "changed" : "deleted"} just now. What you typed is kept.{theirs ? " Stored is now:" : ""}
+          </p>
+          {theirs && step.kind === "editing" ? <PlantText plant={theirs} other={step.seen.plant} /> : null}
+        </>
+      )}
+    </div>
   );
 }
 
@@ -79,22 +102,5 @@ function Conflict({ mine, theirs, isBusy, onMine, onTheirs }: ConflictProps) {
         <Button label={isGone ? "Save yours as new" : "Replace with yours"} class="primary" onClick={onMine} disabled={isBusy} />
       </footer>
     </div>
-  );
-}
-
-type PlantTextProps = Readonly<{ plant: Plant; /** What to mark the differences to. */ other?: Plant | undefined }>;
-
-function PlantText({ plant: { name, tag }, other }: PlantTextProps) {
-  return (
-    <dl class="plants-text">
-      <dt>Name</dt>
-      <dd class={other === undefined || other.name === name ? "" : "plants-differs"} dir="auto">
-        {nameLabel(name)}
-      </dd>
-      <dt>Tag</dt>
-      <dd class={other === undefined || other.tag === tag ? "" : "plants-differs"} dir="auto">
-        {tag === undefined ? "(no tag)" : tagLabel(tag)}
-      </dd>
-    </dl>
   );
 }

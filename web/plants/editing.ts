@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ServiceError } from "../../src/client/client.ts";
+import { ServiceError } from "../../src/client/page-client.ts";
 import type { Plant, StoredPlant } from "../../src/client/client.ts";
 import { isSame } from "../../src/domain/plant.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
@@ -13,10 +13,11 @@ import type { Draft } from "./draft.ts";
 import { savePlant } from "./save-plant.ts";
 
 /** "seen": the plant as it was when the dialog opened, the only one that a change may replace. */
-type Step =
+export type Step =
   | Readonly<{ kind: "loading" }>
   | Readonly<{ kind: "absent"; wasShown: boolean }>
-  | Readonly<{ kind: "editing"; seen: StoredPlant }>
+  /** `theirs`: what someone else has made of it since, null if it is gone; "seen" if that is what is shown. */
+  | Readonly<{ kind: "editing"; seen: StoredPlant; theirs?: Plant | null | "seen" }>
   | Readonly<{ kind: "conflict"; mine: Plant; theirs: StoredPlant | undefined }>;
 
 /** What is typed, and what it is to replace: someone else may change the plant before it is saved. */
@@ -59,6 +60,7 @@ export function useEditing(id: bigint, catalogue: Catalogue) {
   useEffect(() => {
     if (step.kind === "loading") load();
   }, []);
+  useNews(id, catalogue, isTyped, setStep);
 
   function save(): void {
     if (step.kind === "conflict") void attempt(() => write(step.mine, step.theirs));
@@ -91,6 +93,28 @@ export function useEditing(id: bigint, catalogue: Catalogue) {
   }
 
   return { step, draft, isBack: typed.isBack && isTyped, problem: saving.problem, isBusy, load, type, save, leave, discard };
+}
+
+/** Looks at the plant again when it has changed. What is typed stays, and replaces nothing that no one has seen. */
+function useNews(id: bigint, { heard, client }: Catalogue, isTyped: boolean, setStep: StateUpdater): void {
+  const isTypedNow = useRef(isTyped);
+  isTypedNow.current = isTyped;
+  useEffect(() => {
+    const look = () => client.find(id).then((now) => setStep((step) => withNews(step, now, isTypedNow.current)));
+    // Without an answer, saving it still meets what it is.
+    return heard.watch(() => void (heard.get().has(id) && look().catch(() => undefined)));
+  }, []);
+}
+
+type StateUpdater = (change: (step: Step) => Step) => void;
+
+function withNews(step: Step, now: StoredPlant | undefined, isTyped: boolean): Step {
+  if (step.kind === "loading") return step;
+  if (step.kind === "conflict") return { ...step, theirs: now };
+  const seen = step.kind === "editing" ? step.seen : undefined;
+  if (isTyped && seen) return { kind: "editing", seen, ...(isSame(seen.plant, now?.plant) ? {} : { theirs: now?.plant ?? null }) };
+  if (isSame(seen?.plant, now?.plant)) return step;
+  return now ? { kind: "editing", seen: now, theirs: "seen" } : { kind: "absent", wasShown: true };
 }
 
 type SavingOptions = Readonly<{ /** Hears of what went wrong, and says it. */ failed: (text: string) => string; forget: () => void }>;

@@ -1,4 +1,4 @@
-import { ConnectionError, ERROR_NUMBERS, ServiceError, TimeoutError } from "../../src/client/client.ts";
+import { ConnectionError, ERROR_NUMBERS, ServiceError, TimeoutError } from "../../src/client/page-client.ts";
 import type { Client, Plant, StoredPlant } from "../../src/client/client.ts";
 import { isSame } from "../../src/domain/plant.ts";
 

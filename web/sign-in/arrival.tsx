@@ -1,6 +1,6 @@
 import { Button } from "../ui/button.tsx";
 import { useEffect, useState } from "preact/hooks";
-import { createClient } from "../../src/client/client.ts";
+import { createPageClient } from "../../src/client/page-client.ts";
 import type { AppContext } from "../app-context.ts";
 import { TableSkeleton } from "../catalogue/plant-table.tsx";
 import { failureText } from "../failure-text.ts";
@@ -15,7 +15,7 @@ export function Arrival({ context, token }: { context: AppContext; token: string
   async function ask(): Promise<void> {
     setProblem(undefined);
     try {
-      const who = await createClient({ url: base, token, fetch: reaching.fetch, retries: 1 }).session();
+      const who = await createPageClient({ url: base, token, fetch: reaching.fetch, retries: 1 }).session();
       // Someone may have signed out in another tab.
       if (isShown()) session.signIn(token, who);
     } catch (thrown) {

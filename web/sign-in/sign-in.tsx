@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
-import { createClient } from "../../src/client/client.ts";
+import { createPageClient } from "../../src/client/page-client.ts";
 import type { AppContext } from "../app-context.ts";
 import { failureText } from "../failure-text.ts";
 import { AS_TYPED, Check, Field, Form, Problem, useAttempt } from "../ui/form.tsx";
@@ -51,7 +51,7 @@ function SignInForm({ context: { base, session, reaching }, reason, children }: 
   async function signIn(): Promise<void> {
     const token = parseToken(text);
     if (token === undefined) return setProblem(NO_TOKEN);
-    const client = createClient({ url: base, token, fetch: reaching.fetch, retries: 1 });
+    const client = createPageClient({ url: base, token, fetch: reaching.fetch, retries: 1 });
     session.signIn(token, await client.session(), isRemembered);
   }
 

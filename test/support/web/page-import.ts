@@ -4,7 +4,7 @@ import { checkFile } from "../../../web/import/check-file.ts";
 import type { CheckedFile } from "../../../web/import/check-file.ts";
 import { previewImport } from "../../../web/import/preview.ts";
 import type { Preview } from "../../../web/import/preview.ts";
-import { NOTHING_SENT, sendFile } from "../../../web/import/send-file.ts";
+import { nothingSent, sendFile } from "../../../web/import/send-file.ts";
 import type { SentSoFar } from "../../../web/import/send-file.ts";
 import type { OnConflict } from "../../../web/import/send-slice.ts";
 
@@ -25,7 +25,7 @@ export async function preview(checked: CheckedFile, client: Client, onConflict: 
 
 /** Imports a file as the page does. */
 export async function send(checked: CheckedFile, client: Client, onConflict: OnConflict = "refuse"): Promise<SentSoFar> {
-  let sent: SentSoFar = NOTHING_SENT;
-  await sendFile(checked, NOTHING_SENT, { client, onConflict, signal, onProgress: (next) => (sent = next) });
+  let sent: SentSoFar = nothingSent();
+  await sendFile(checked, sent, { client, onConflict, signal, onProgress: (next) => (sent = next) });
   return sent;
 }

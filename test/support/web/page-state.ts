@@ -55,6 +55,20 @@ type BulkChanges = Readonly<{
   offerEdit: (change: PlantChange, said: Readonly<{ kind: "done" | "problem"; text: string }>) => void;
   offer: () => void;
 }>;
+/** What others changed. */
+export type News = Readonly<{ appeared: number; gone: ReadonlyMap<bigint, boolean>; moved: number; isCut: boolean }>;
+type Sight = Readonly<{ rowsInSight: () => number; focused: () => bigint | undefined }>;
+type Parts = Readonly<{ listing: Listing; ticks: Pick<Ticks, "note">; news: State<News | undefined> }>;
+type Heard = Readonly<{ changes: ReadonlyArray<Readonly<{ id: bigint; plant?: Plant }>>; cursor: string }>;
+type Stream = Readonly<{ isLive: boolean; run: (signal: AbortSignal) => Promise<void> }>;
+type StreamOptions = Readonly<{
+  client: Pick<Client, "changes">;
+  base: string;
+  token: string;
+  onHeard: (heard: Heard) => void;
+  onGap: () => void;
+}>;
+
 type TagCounts = Readonly<{ state: State<unknown>; total: State<unknown>; load: () => Promise<void>; note: Note }>;
 type Catalogue = Readonly<{
   client: Client;
@@ -83,9 +97,13 @@ type Modules = Readonly<{
   createCatalogueFetch: (fetch: Send, onChange: () => void) => Send;
   KeptUndo: new (storage: object) => Readonly<{ keep: (undos: readonly object[]) => void }>;
   Listing: new (client: Client, view: View) => Listing;
+  NewsDesk: new (
+    parts: Parts & Sight,
+  ) => Readonly<{ keep: () => () => void; lose: () => void; take: (heard: ReadonlyMap<bigint, Plant | undefined>) => boolean }>;
   Notices: new () => Notices;
   Positions: new (storage: object) => Positions;
   PageSession: new (tab: object, device?: object) => PageSession;
+  SharedStream: new (options: StreamOptions) => Stream;
   State: new <Value>(value: Value) => State<Value>;
   LiveTagCounts: new (client: Client, views: State<View>) => TagCounts;
   Ticks: new (parts: Readonly<{ client: Client; listing: Listing; notices: Notices }>) => Ticks;
@@ -93,6 +111,7 @@ type Modules = Readonly<{
   deviceStorage: () => object | undefined;
   failureText: (thrown: unknown) => string;
   isGone: (state: object) => boolean;
+  openTaking: (catalogue: object, sight: Sight) => Readonly<{ hear: (heard: Heard) => void; askAgain: () => void }>;
   quote: (name: string) => string;
   tabStorage: () => object;
   takeStep: (step: "push" | "replace", state: unknown, url: string) => void;
@@ -103,7 +122,8 @@ type Modules = Readonly<{
 export const LOCATION = new URL("http://plants.example/");
 Object.assign(globalThis, { location: LOCATION });
 const CATALOGUE = ["catalogue", "catalogue-fetch", "kept-undo", "listing", "tag-counts", "ticks"].map((name) => `catalogue/${name}`);
-const NAMES = [...CATALOGUE, "failure-text", "notices", "positions", "reach", "session", "state", "step", "storage", "view"];
+const LIVE = ["news", "shared-stream", "taking"].map((name) => `live/${name}`);
+const NAMES = [...CATALOGUE, ...LIVE, "failure-text", "notices", "positions", "reach", "session", "state", "step", "storage", "view"];
 const loaded = await Promise.all(NAMES.map((name) => import(join(PROJECT, "web", `${name}.ts`)) as Promise<object>));
 export const modules = Object.assign({}, ...loaded) as Modules;
 

@@ -143,6 +143,20 @@ export class Visit {
   /** Moves the clock, which the test has installed, past the time in which a deletion can be undone. */
   readonly passUndo = (): Promise<void> => this.page.clock.fastForward(9_000);
 
+  /**
+   * Loads the page, and waits until it hears of what others change: the first list that is asked for after that has what changed before.
+   */
+  readonly hears = async (load: () => Promise<unknown>): Promise<void> => {
+    const [list, stream] = [asks("GET", /^\/plants(\?|$)/), asks("GET", /^\/plants\/changes\?/)];
+    let step: "asks" | "hears" | "knows" = "asks";
+    this.page.on("response", (response) => {
+      if (stream(response.request())) step = "hears";
+      else if (step === "hears" && list(response.request())) step = "knows";
+    });
+    await load();
+    await until("the page hears of changes", () => step === "knows");
+  };
+
   /** Another tab of the browser, at this path of the service. */
   readonly openTab = async (path = "/"): Promise<Visit> => {
     const tab = await this.page.context().newPage();

@@ -1,0 +1,108 @@
+import type { Plant } from "../../src/client/client.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import { isUnderWay } from "../catalogue/listing.ts";
+import { NewsDesk } from "./news.ts";
+import type { Sight } from "./news.ts";
+import type { Heard } from "./shared-stream.ts";
+
+/** How often the page takes over what it heard, at most; less often where that takes long. */
+const TAKE_MS = 200;
+const TAKE_SHARE = 10;
+
+/** How long after its last change the page takes nothing over: what it changed itself is then in the list, and no news. */
+const OWN_MS = 300;
+
+/** How often tags are counted while others change them: less and less often. */
+const COUNT_MS = 1_000;
+const COUNT_MS_MAX = 8_000;
+
+/** More changed plants are not remembered while they wait: the list is asked for again. */
+const WAITING_MAX = 20_000;
+
+type Waiting = Readonly<{ plant: Plant | undefined; at: number }>;
+
+type Taken = Pick<Catalogue, "changedAt" | "heard" | "listing" | "news" | "refresh" | "tagCounts" | "ticks">;
+
+/** Takes over what is heard, a while's changes at once: not in the middle of a change of this page, or while a list is on its way. */
+export function openTaking(catalogue: Taken, sight: Sight) {
+  const { listing, ticks, news, tagCounts } = catalogue;
+  const desk = new NewsDesk({ listing, ticks, news, ...sight });
+  let waiting = new Map<bigint, Waiting>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  /** When something may have been missed. */
+  let gapAt = -Infinity;
+  let notBefore = 0;
+  const count = lessAndLess(() => void tagCounts.load());
+
+  const isChanging = (now: number) => now - catalogue.changedAt() < OWN_MS;
+
+  function isFree(now: number): boolean {
+    return !isChanging(now) && !isUnderWay(listing.state.get().phase);
+  }
+
+  function take(): void {
+    timer = undefined;
+    const startedAt = performance.now();
+    if (!isFree(startedAt)) return takeSoon();
+    const all = [...waiting];
+    waiting = new Map();
+    if (all.length > 0) catalogue.heard.set(toPlants(all));
+    // The list has what was heard before it was asked for.
+    if (desk.take(toPlants(all.filter(([, { at }]) => at >= listing.readAt)))) count.run();
+    // Where the list did not come, people ask for it themselves.
+    if (gapAt > listing.readAt && listing.state.get().phase !== "failed") void catalogue.refresh();
+    gapAt = -Infinity;
+    const endedAt = performance.now();
+    notBefore = endedAt + Math.max(TAKE_MS, TAKE_SHARE * (endedAt - startedAt));
+  }
+
+  function takeSoon(): void {
+    // What is on its way, or was sent just now, is looked for again a moment later.
+    const waitMs = timer === undefined && !isFree(performance.now()) ? TAKE_MS : 0;
+    timer ??= setTimeout(take, Math.max(waitMs, notBefore - performance.now()));
+  }
+
+  return {
+    hear({ changes }: Heard): void {
+      const at = performance.now();
+      for (const { id, plant } of changes) waiting.set(id, { plant, at });
+      if (waiting.size > WAITING_MAX) {
+        waiting = new Map();
+        if (isChanging(at)) gapAt = at;
+        else desk.lose();
+      }
+      takeSoon();
+    },
+    /** Asks for the list again, as something may have been missed. */
+    askAgain(): void {
+      gapAt = performance.now();
+      takeSoon();
+    },
+    ends: [desk.keep(), count.end, () => clearTimeout(timer)],
+  };
+}
+
+function toPlants(some: ReadonlyArray<readonly [bigint, Waiting]>): ReadonlyMap<bigint, Plant | undefined> {
+  return new Map(some.map(([id, { plant }]) => [id, plant]));
+}
+
+/** Runs it at once, and then after longer and longer pauses as long as it is asked for. */
+function lessAndLess(run: () => void) {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let pauseMs = COUNT_MS;
+  let isAsked = false;
+  function again(): void {
+    timer = undefined;
+    pauseMs = isAsked ? Math.min(2 * pauseMs, COUNT_MS_MAX) : COUNT_MS;
+    if (isAsked) begin();
+  }
+  function begin(): void {
+    isAsked = false;
+    run();
+    timer = setTimeout(again, pauseMs);
+  }
+  return {
+    run: () => (timer === undefined ? begin() : (isAsked = true)),
+    end: () => clearTimeout(timer),
+  };
+}
