@@ -19,6 +19,11 @@ export const SAMPLES: Readonly<Record<OperationId, Sample>> = {
   changePlants: { scope: "plants:write", body: '{"changes":[{"id":1,"from":null,"to":{"name":"Aloe"}}]}' },
   importPlants: { scope: "plants:write", body: "id,name,tag\n1,Aloe,\n", type: "text/csv" },
   exportPlants: { scope: "plants:read" },
+  listChanges: { scope: "plants:read" },
+  listPlantChanges: { scope: "plants:read" },
+  listDeletedPlants: { scope: "plants:read" },
+  listImports: { scope: "plants:read" },
+  listImportChanges: { scope: "plants:read" },
   countPlants: { scope: "plants:read" },
   suggestSearches: { scope: "plants:read" },
   listTags: { scope: "plants:read" },
@@ -35,7 +40,7 @@ export const SAMPLES: Readonly<Record<OperationId, Sample>> = {
 /** The path of an operation on this plant or token. */
 export function pathOf({ id, path }: Pick<Operation, "id" | "path">, { plant = "1", token }: { plant?: string; token: string }): string {
   const [, resource] = path.split("/");
-  const ids: Readonly<Record<string, string>> = { plants: plant, tokens: token };
+  const ids: Readonly<Record<string, string>> = { plants: plant, tokens: token, imports: "0123456789abcdef0123456789abcdef" };
   if (path.includes("{id}") && ids[resource!] === undefined)
     throw new Error(`No id for ${id} (${path}): add one to test/support/samples.ts.`);
   return path.replace("{id}", ids[resource!] ?? "");

@@ -66,6 +66,7 @@ export const HEALTHY: Series = {
   [event("log_gap", "warn")]: always(0),
   ...creates(),
   ...histogram("plant_store_sqlite_sync_duration_seconds"),
+  ...histogram("plant_store_changes_lag_seconds"),
   ...histogram("plant_store_event_loop_lag_seconds"),
 };
 
@@ -114,6 +115,7 @@ export const CASES: readonly AlertCase[] = [
   ],
   ["PlantStoreCheckpointsFail", 25, { [checkpoints("failed")]: grows(100) }],
   ["PlantStoreSearchBehind", 25, { [LAG]: turns(0.2, 61) }],
+  ["PlantStoreChangesLate", 30, histogram("plant_store_changes_lag_seconds", { slow: ["2.5", "10"] })],
   // Time begins at 0 here, so it was made two days less twenty minutes before.
   ["PlantStoreBackupOld", 21, { [BACKUP]: always(-171_600) }],
   ["PlantStoreBackupOld", 20, { [BACKUP]: turns(-3600, 1_000_000) }, "a clock that was wrong made one in the future"],
