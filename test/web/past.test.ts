@@ -162,6 +162,8 @@ describe("an import", () => {
       "paste id,name\n2,Oak\n3,Elm\n > click Import 2 plants > reads 2 plants added. > click Take this import back > reads Took back 2 plants.",
     );
     await dialog.getByRole("button", { name: "Undo" }).click();
+    // In the dialog: what is behind it no one can read.
+    await dialog.getByText("Restored 2 plants.").waitFor();
     await steps("reads Restored 2 plants. > click Deleted plants > reads No deleted plant is kept. > click Imports > reads 2 plants added");
     const again = dialog.getByRole("button", { name: "Take this import back: 2 plants added", exact: true });
     await until("it can be taken back again", () => again.isEnabled());

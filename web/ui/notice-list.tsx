@@ -6,9 +6,11 @@ import { useDock } from "./dock.ts";
 import { exactText } from "./exact-text.ts";
 import { FOCUS_HOME } from "./focus.ts";
 
-/** All short messages, each read out as it comes, without those that are there. What is behind a dialog cannot be reached, so the dialog repeats what asks for something. */
+/** All short messages, each read out as it comes, without those that are there. What is behind a dialog cannot be reached, so the dialog repeats what asks for something, and has what comes meanwhile. */
 export function NoticeList({ notices, isInDialog = false }: { notices: Notices; isInDialog?: boolean }) {
-  const shown = useValue(notices.state).filter(({ action }) => !isInDialog || action !== undefined);
+  const before = useRef(notices.state.get()).current;
+  const isNew = (notice: Notice) => before.every(({ key }) => key !== notice.key);
+  const shown = useValue(notices.state).filter((notice) => !isInDialog || notice.action !== undefined || isNew(notice));
   const list = useDock("notices", !isInDialog);
   return (
     <div class={isInDialog ? "notice-list" : "dock notice-list"} role="status" aria-atomic="false" ref={list}>
