@@ -72,7 +72,12 @@ describe("the connections of a service", () => {
       await server.query(`REVOKE ${forbidden} FROM PUBLIC`, name);
       const proxy = await startProxy({ target: server });
       const { post, stop } = await startTestService({ database: proxy.url(database.href), queueWaitMs: "1000" });
-      proxy.randomly({ faults: [{ kind: "hold", holdMs: 10_000 }], probability: 1, seed: 1, on: /^INSERT INTO public\.plants/ });
+      proxy.randomly({
+        faults: [{ kind: "hold", holdMs: 10_000 }],
+        probability: 1,
+        seed: 1,
+        on: /^WITH made AS \(INSERT INTO public\.plants/,
+      });
       expect((await post('{"id":1,"name":"Ficus"}')).status).toBe(503);
       // Until its cancel has been waited for. Then no connection is left that was there before.
       await Bun.sleep(1500);

@@ -9,10 +9,10 @@ import { startProxy } from "../support/postgres/proxy.ts";
 import type { Proxy } from "../support/postgres/proxy.ts";
 import { startPatientClock } from "../support/patient-clock.ts";
 
-const CREATE = /^INSERT INTO public\.plants /;
-const SWAP = /^UPDATE public\.plants SET name/;
+const CREATE = /^WITH made AS \(INSERT INTO public\.plants /;
+const SWAP = /^WITH made AS \(UPDATE public\.plants SET name/;
 /** What replaces plants, however it does: an UPDATE, or an INSERT that replaces what is in its way. */
-const REPLACE = /^(UPDATE public\.plants SET name|INSERT INTO public\.plants [^]*DO UPDATE)/;
+const REPLACE = /^WITH made AS \((UPDATE public\.plants SET name|INSERT INTO public\.plants [^]*DO UPDATE)/;
 /** Begins an export: its transaction, and the moment of that. */
 const BEGIN = /^BEGIN TRANSACTION/;
 const FIX = /^SELECT set_config\('idle_in_transaction_session_timeout'/;
@@ -218,7 +218,7 @@ describe("a service whose database fails", () => {
   }
 
   it("answers 503 with Retry-After if the disk of the database is full, and says so on /readyz until a change succeeds", async () => {
-    proxy.randomly({ faults: [{ kind: "error", sqlstate: "53100" }], probability: 1, seed: 1, on: /^(INSERT|UPDATE)/ });
+    proxy.randomly({ faults: [{ kind: "error", sqlstate: "53100" }], probability: 1, seed: 1, on: /^(WITH made AS \()?(INSERT|UPDATE)/ });
     const response = await service.post(`{"id":${++lastId},"name":"Aloe vera"}`);
     expect([response.status, response.headers.has("retry-after")]).toEqual([503, true]);
     expect(((await response.json()) as { error: number }).error).toBe(50302);

@@ -126,12 +126,14 @@ describe("kill -9 in a start with plants only in the WAL and without the index o
 /** The columns of the first tables that later steps add. */
 const ADDED_COLUMNS = `SELECT 'tokens' AS owner, name FROM pragma_table_info('tokens') WHERE name IN ('parent', 'used')
   UNION ALL SELECT 'plants', name FROM pragma_table_info('plants') WHERE name = 'added'
-  UNION ALL SELECT 'changes', name FROM pragma_table_info('changes') WHERE name = 'before'`;
+  UNION ALL SELECT 'changes', name FROM pragma_table_info('changes') WHERE name IN ('at', 'kinds', 'writers', 'import', 'before')`;
 
 /** Reverts the schema to version 1, and what later steps made. */
 function makeOld(data: string): void {
   using db = new DatabaseSync(join(data, "plants.db"));
-  db.exec("DROP INDEX IF EXISTS plants_by_tag; DROP TABLE IF EXISTS changes; DROP TABLE IF EXISTS bulk_changes; PRAGMA user_version = 1");
+  db.exec(
+    "DROP INDEX IF EXISTS plants_by_tag; DROP TABLE IF EXISTS changes; DROP TABLE IF EXISTS bulk_changes; DROP TABLE IF EXISTS imports; PRAGMA user_version = 1",
+  );
   db.exec("DROP INDEX IF EXISTS tokens_by_parent");
   for (const { owner, name } of db.prepare(`SELECT owner, name FROM (${ADDED_COLUMNS})`).all())
     db.exec(`ALTER TABLE ${String(owner)} DROP COLUMN ${String(name)}`);
@@ -141,7 +143,7 @@ function makeOld(data: string): void {
 /** The version in the file, without a mark that a kill may have left, and how much of the steps after the first is there. */
 function readSchema(data: string): string {
   using db = new DatabaseSync(join(data, "plants.db"), { readOnly: true });
-  const names = "'plants_by_tag', 'changes', 'bulk_changes', 'tokens_by_parent'";
+  const names = "'plants_by_tag', 'changes', 'bulk_changes', 'tokens_by_parent', 'imports', 'imports_by_last'";
   const made = `(SELECT count(*) FROM sqlite_schema WHERE name IN (${names})) + (SELECT count(*) FROM (${ADDED_COLUMNS}))`;
   const { version, parts } = db.prepare(`SELECT user_version & 255 AS version, ${made} AS parts FROM pragma_user_version`).get() as Schema;
   return `version ${version} with ${parts} parts`;
@@ -149,7 +151,7 @@ function readSchema(data: string): string {
 
 type Schema = Readonly<{ version: number; parts: number }>;
 const OLD = "version 1 with 0 parts";
-const NEW = "version 6 with 6 parts";
+const NEW = "version 7 with 12 parts";
 
 it(`kill -9 in a start that brings an older store to the newest schema, ${KILLS} times, leaves the old schema or the new one, and keeps all plants`, async () => {
   const data = temporaryFolder();

@@ -75,6 +75,7 @@ function inChunks(body: string): string {
 type Draft = Omit<HostileRequest, "isBroken">;
 
 const JSON_TYPE = "application/json";
+const IMPORT_IDS = ["0".repeat(32), "0123456789abcdef0123456789abcdef", "0".repeat(31), "G".repeat(32)];
 const TOKEN_IDS = ["Zk3vQ9aB", "a", "a".repeat(64), "0", "null", "constructor"];
 
 /** What each operation with a body gets: the type and the body. */
@@ -104,10 +105,15 @@ const BODIES: Partial<Record<OperationId, (random: Random) => readonly [type: st
   importPlants: (random) => (random() < 0.5 ? ["application/x-ndjson", drawNdjson(random)] : ["text/csv", drawCsv(random)]),
 };
 
+function drawPathId(random: Random, path: string): string {
+  if (path.startsWith("/tokens")) return pick(random, TOKEN_IDS);
+  return path.startsWith("/imports") ? pick(random, IMPORT_IDS) : String(drawId(random));
+}
+
 function drawCall(random: Random, operation: Operation): Draft {
   const { id, method, path, query } = operation;
   const [type, body] = BODIES[id]?.(random) ?? [];
-  const target = path.replace("{id}", () => (path.startsWith("/tokens") ? pick(random, TOKEN_IDS) : String(drawId(random))));
+  const target = path.replace("{id}", () => drawPathId(random, path));
   // An export is mostly asked for without the file itself, which is long.
   const alike = id === "exportPlants" && random() < 0.9 ? ["HEAD"] : ["GET", "GET", "GET", "HEAD", "OPTIONS"];
   return {
