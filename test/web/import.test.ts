@@ -30,7 +30,7 @@ describe("an import", () => {
     await place.plant(["9007199254740997,Another,tree"]);
     const { page, button, upload, saves, steps } = await open();
     const sent: string[] = [];
-    page.on("request", (request) => sent.push(request.url()));
+    page.on("request", (request) => request.method() !== "GET" && sent.push(request.url()));
     const rows = [
       "id,name,tag",
       "9007199254740993,Monstera deliciosa,tropical",
@@ -51,7 +51,7 @@ describe("an import", () => {
       "Line 7 The row has no name: add it, or allow plants without a name.",
       "Line 8 The id belongs to another plant: choose an id that is not in use.",
     ]);
-    expect(sent.filter((url) => url.includes("/plants")).every((url) => url.includes("dryRun=true"))).toBe(true);
+    expect(sent.filter((url) => !url.includes("dryRun=true"))).toEqual([]);
     await steps("click Import 4 plants > reads 3 plants added, 4 refused.");
     expect(await problems.last().innerText()).toBe("Line 8 The id belongs to another plant: choose an id that is not in use.");
     expect(await saves(() => button("Save the refused lines").click())).toEqual({
