@@ -94,13 +94,14 @@ const services = await Promise.all(ENGINES.map((engine) => startOn(engine, { roo
 for (const { url, token } of services) await openStream(url, { token });
 let id = 0;
 
-/** Lets each service create, search and miss a plant. */
+/** Lets each service create, search and miss a plant, and read changes: an operation that no one asks for any more has no p99. */
 async function use(): Promise<void> {
   id += 1;
   for (const { ask } of services) {
     await ask("POST", "/plants", `{"id":${id},"name":"Rose"}`);
     await ask("GET", "/plants?q=rose");
     await ask("GET", "/plants/404000");
+    await ask("GET", "/plants/changes?after=now");
   }
 }
 

@@ -214,7 +214,8 @@ const HOLES_BITS = 16;
 /** Lets through all of these ids, and few others: numbers are ten times as fast as bigints. */
 function makeSieve(ids: Iterable<bigint>): Uint8Array {
   const sieve = new Uint8Array(2 ** HOLES_BITS);
-  for (const id of ids) sieve[holeOf(...(new Int32Array(toBytes(id).buffer) as unknown as [number, number]))] = 1;
+  const halves = new Int32Array(BigInt64Array.from(ids).buffer);
+  for (let at = 0; at < halves.length; at += 2) sieve[holeOf(halves[at]!, halves[at + 1]!)] = 1;
   return sieve;
 }
 
