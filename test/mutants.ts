@@ -257,6 +257,20 @@ export const MUTANTS: readonly Mutant[] = [
     to: "void SILENT;",
   },
   {
+    test: "resilience/followers.night.ts",
+    name: "a folder that is put back",
+    file: "src/store/sqlite/log-reads.ts",
+    from: " || (place.seen && !findRow(place.seen))",
+    to: "",
+  },
+  {
+    test: "resilience/followers.night.ts",
+    name: "put back to an earlier moment",
+    file: "src/store/postgres/history.ts",
+    from: 'rows.shift()![13] === "t"',
+    to: "rows.shift()",
+  },
+  {
     test: "postgres/streams.night.ts",
     name: "streams end in order when the database is gone",
     file: "src/http/feed/feed.ts",
