@@ -1790,8 +1790,8 @@ export const MUTANTS: readonly Mutant[] = [
     test: "web/news.test.ts",
     name: "is no news if the page has changed it itself",
     file: "web/live/taking.ts",
-    from: "return !isChanging(now) && !isUnderWay(",
-    to: "return !isUnderWay(",
+    from: "return !isLooking && !isChanging(now) && ",
+    to: "return !isLooking && ",
   },
   {
     test: "web/news.test.ts",
@@ -1820,6 +1820,27 @@ export const MUTANTS: readonly Mutant[] = [
     file: "web/live/taking.ts",
     from: "at >= listing.readAt",
     to: "at >= 0",
+  },
+  {
+    test: "web/news.test.ts",
+    name: "what the service has now is taken over as if it was heard",
+    file: "web/live/taking.ts",
+    from: "void look();",
+    to: "void listing.refresh();",
+  },
+  {
+    test: "web/news.test.ts",
+    name: "what it was told before that is not taken over",
+    file: "web/live/taking.ts",
+    from: "if (catalogue.changedAt() > askedAt) return askAgain();",
+    to: "",
+  },
+  {
+    test: "web/live.test.ts",
+    name: "moves no row of a page that could not reach the service for a while",
+    file: "web/catalogue/freshness.ts",
+    from: 'phase !== "failed") look();',
+    to: 'phase !== "failed") ask();',
   },
   {
     test: "web/shared-stream.test.ts",

@@ -79,6 +79,35 @@ describe("what someone changes in one browser", () => {
     }
   });
 
+  it("moves no row either when it came before the page could hear of it", async () => {
+    // One that the list misses is asked for.
+    place.expectStatus(404);
+    const visit = await place.visit();
+    const held = await visit.hold("GET", /^\/plants\/changes\?/);
+    await place.plant(PLANTS);
+    await visit.signIn();
+    await visit.sees(["Acer", "Ginkgo"]);
+    await held.came;
+    await place.remove(1);
+    await place.put(2, { name: "Dahlia" });
+    await place.put(3, { name: "Maidenhair", tag: "tree" });
+    held.release();
+    await visit.steps("sees Acer, Maidenhair > click 1 new plant, 1 plant gone > sees Dahlia, Maidenhair");
+  });
+
+  it("moves no row of a page that could not reach the service for a while", async () => {
+    place.expectStatus(0, 404);
+    const { page, steps } = await openLive();
+    await page.context().setOffline(true);
+    await steps("reads You are offline.");
+    await place.remove(1);
+    await place.put(2, { name: "Dahlia" });
+    await page.context().setOffline(false);
+    await steps("reads 1 new plant, 1 plant gone");
+    await sleepPatiently(1_000);
+    await steps("sees Acer, Ginkgo");
+  });
+
   it("comes to an empty catalogue at once", async () => {
     const { reads, sees } = await openLive({ rows: [] });
     await reads("Nothing grows here yet");

@@ -16,10 +16,14 @@ const gone = (id: number): Plant => plantOf(id, "");
 async function openList(plants: readonly Plant[], view: View = ALL, next?: Page["next"], focused?: bigint) {
   let asked = 0;
   let isFailing = false;
-  const page = () => {
+  let now: Page = { plants, ...(next ? { next } : {}) };
+  let held = Promise.resolve();
+  const page = async () => {
     asked += 1;
-    if (isFailing) return Promise.reject<Page>(new Error("Broken."));
-    return Promise.resolve({ plants, ...(next ? { next } : {}) });
+    const answer = now;
+    await held;
+    if (isFailing) throw new Error("Broken.");
+    return answer;
   };
   const listing: Listing = new modules.Listing({ page } as unknown as Client, view);
   const ticks = new modules.Ticks({ client: {} as Client, listing, notices: new modules.Notices() });
@@ -36,6 +40,14 @@ async function openList(plants: readonly Plant[], view: View = ALL, next?: Page[
     desk,
     asked: () => asked,
     fail: (fails: boolean) => (isFailing = fails),
+    /** From now on the service has these. */
+    become: (others: readonly Plant[]) => (now = { ...now, plants: others }),
+    /** Its answers are on their way until this is undone. */
+    hold: () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      held = promise;
+      return resolve;
+    },
     /** A plant without a name is gone. */
     take: (...heard: Heard) => desk.take(new Map(heard.map((plant) => [plant.id, plant.name === "" ? undefined : plant]))),
     names: () => listing.state.get().plants.map(({ name }) => name),
@@ -133,18 +145,20 @@ describe("when someone else changes a plant", () => {
 });
 
 /** What takes over what is heard, in a page whose changes have their responses at this time. */
-async function openPage(changedAt: () => number) {
-  const list = await openList(TREES, TREE);
+async function openPage(changedAt: () => number, plants: readonly Plant[] = TREES) {
+  const list = await openList(plants, TREE);
   const { listing, ticks, news, sight } = list;
-  let [refreshed, counted] = [0, 0];
-  const refresh = () => {
-    refreshed += 1;
-    return listing.refresh();
+  let counted = 0;
+  const found: bigint[] = [];
+  /** Others have given the plants that a list misses another tag, apart from one. */
+  const find = (id: bigint) => {
+    found.push(id);
+    return Promise.resolve(id === 3n ? undefined : { plant: plantOf(Number(id), "Moved", "shrub"), etag: "" });
   };
   const heard = new modules.State<ReadonlyMap<bigint, Plant | undefined>>(new Map());
   const tagCounts = { load: () => (counted += 1) };
-  const { hear, askAgain } = modules.openTaking({ listing, ticks, news, heard, tagCounts, changedAt, refresh }, sight);
-  return { ...list, heard, hear, askAgain, refreshed: () => refreshed, counted: () => counted };
+  const { hear, askAgain } = modules.openTaking({ listing, ticks, news, heard, tagCounts, changedAt, client: { find } }, sight);
+  return { ...list, heard, hear, askAgain, found, counted: () => counted };
 }
 
 describe("what the page hears", () => {
@@ -198,22 +212,53 @@ describe("what the page hears", () => {
     await reading;
   });
 
-  it("has a gap: the list is asked for again, unless it was since", async () => {
-    const { listing, askAgain, refreshed } = await openPage(() => -Infinity);
+  it("has a gap: what the service has now is taken over as if it was heard, and no row moves", async () => {
+    const { become, askAgain, told, names, found, heard, counted } = await openPage(() => -Infinity);
+    become([plantOf(1, "Oak", "tree"), plantOf(2, "Elm", "tree"), ...TREES.slice(3), plantOf(99, "Ash", "tree")]);
     askAgain();
-    await until("it is asked for", () => refreshed() === 1);
+    await until("it is taken over", () => told() !== "");
+    expect([names(), told(), found]).toEqual([["Oak", "Tree 3", "Moved", "Tree 7", "Tree 9", "Ash"], "1 new, deleted 3, left 5", [3n, 5n]]);
+    expect([heard.get().get(1n)?.name, counted()]).toEqual(["Oak", 1]);
+  });
+
+  it("has a gap: the service is not asked where the list was read since", async () => {
+    const { listing, askAgain, asked } = await openPage(() => -Infinity);
     askAgain();
     await listing.refresh();
     await sleepPatiently(500);
-    expect(refreshed()).toBe(1);
+    expect(asked()).toBe(2);
+  });
+
+  it("has a gap in which so much changed that it is only said that there is more", async () => {
+    const { become, askAgain, told, names, found } = await openPage(() => -Infinity, MANY);
+    become(MANY.slice(21));
+    askAgain();
+    await until("it is said", () => told() === "more");
+    expect([names(), found]).toEqual([MANY.map(({ name }) => name), []]);
+  });
+
+  it("has a gap while the page changes plants itself: what it was told before that is not taken over", async () => {
+    let changedAt = -Infinity;
+    const { become, hold, askAgain, listing, asked, names } = await openPage(() => changedAt);
+    const seen = new Set<string | undefined>();
+    listing.state.watch(() => seen.add(names()[0]));
+    const release = hold();
+    askAgain();
+    await until("it is asked", () => asked() === 2);
+    listing.note(TREES[0], plantOf(1, "Mine", "tree"));
+    changedAt = performance.now();
+    become([plantOf(1, "Mine too", "tree"), ...TREES.slice(1)]);
+    release();
+    await until("the second answer is taken over", () => names()[0] === "Mine too");
+    expect([...seen, asked()]).toEqual(["Mine", "Mine too", 3]);
   });
 
   it("has a gap while the list did not come: it is asked for by those who see that", async () => {
-    const { listing, askAgain, refreshed, fail } = await openPage(() => -Infinity);
+    const { listing, askAgain, asked, fail } = await openPage(() => -Infinity);
     fail(true);
     await listing.show({ ...TREE, q: "oak" });
     askAgain();
     await sleepPatiently(500);
-    expect([listing.state.get().phase, refreshed()]).toEqual(["failed", 0]);
+    expect([listing.state.get().phase, asked()]).toEqual(["failed", 2]);
   });
 });

@@ -4,11 +4,16 @@ import type { Catalogue } from "./catalogue.ts";
 /** Changes that come together are one. */
 const TOGETHER_MS = 300;
 
+type Live = Readonly<{
+  /** Whether the page hears of changes by itself. */ isLive: () => boolean;
+  /** Finds out what was missed, and moves no row. */ look: () => void;
+}>;
+
 /**
  * Asks again when what is shown may be old: the page comes into sight again, another tab has changed something, unless the page hears of
  * changes by itself, or the service is reached again. Returns what ends that.
  */
-export function keepFresh(catalogue: Catalogue, isLive: () => boolean): () => void {
+export function keepFresh(catalogue: Catalogue, { isLive, look }: Live): () => void {
   const { tabs, reaching } = catalogue.context;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStale = false;
@@ -24,8 +29,13 @@ export function keepFresh(catalogue: Catalogue, isLive: () => boolean): () => vo
     timer = undefined;
     if (isStale) ask();
   }
-  const isReached = () => reaching.state.get() === "reached";
-  const ends = [listen({ visibilitychange: ask }), tabs.watch(() => isLive() || ask()), reaching.state.watch(() => isReached() && ask())];
+  function reach(): void {
+    if (reaching.state.get() !== "reached") return;
+    // Someone may point at a row.
+    if (document.visibilityState === "visible" && catalogue.listing.state.get().phase !== "failed") look();
+    else ask();
+  }
+  const ends = [listen({ visibilitychange: ask }), tabs.watch(() => isLive() || ask()), reaching.state.watch(reach)];
   return () => {
     // Nor after what is on its way.
     isStale = false;

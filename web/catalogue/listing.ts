@@ -72,6 +72,12 @@ export class Listing {
     if (this.#all.plants.length <= ROWS_AT_ONCE_MAX) await this.#loadWanted(this.#wanted.view === this.#all.view);
   }
 
+  /** What the service has where this list stands, which stays as it is. */
+  look(): Promise<Page> {
+    const { view, plants } = this.#all;
+    return this.#find(view, TOP, Math.max(FIRST_PAGE, plants.length));
+  }
+
   /** Loads the next page, if there is one and none is on its way. */
   async loadMore(): Promise<void> {
     const { phase, plants, view } = this.#all;
@@ -156,8 +162,7 @@ export class Listing {
     const { phase, failure } = this.#all;
     this.#set({ ...this.#all, phase: start === TOP ? "searching" : "loading", failure: undefined });
     try {
-      const sort = view.sort === "id" ? {} : { sort: view.sort };
-      const page = await findRows(this.#client, { ...filterOf(view), ...sort, ...start }, rows, mine.signal);
+      const page = await this.#find(view, start, rows, mine.signal);
       if (this.#running !== mine) return;
       this.#cursor = page.next?.cursor;
       if (start === TOP) this.#readAt = askedAt;
@@ -169,6 +174,11 @@ export class Listing {
       const plants = start === TOP && !isAgain ? [] : this.#all.plants;
       this.#set({ ...this.#all, view, plants, phase: "failed", failure: thrown });
     }
+  }
+
+  #find(view: View, start: Start, rows: number, signal?: AbortSignal): Promise<Page> {
+    const sort = view.sort === "id" ? {} : { sort: view.sort };
+    return findRows(this.#client, { ...filterOf(view), ...sort, ...start }, rows, signal);
   }
 
   /** What is here in front of a page. */
@@ -207,7 +217,7 @@ export function inView(view: View, plant: Plant | undefined): Plant | undefined 
 }
 
 /** At least so many rows, if there are, and where the next page begins. */
-async function findRows(client: Client, query: ListQuery, rows: number, signal: AbortSignal): Promise<Page> {
+async function findRows(client: Client, query: ListQuery, rows: number, signal?: AbortSignal): Promise<Page> {
   const first = await client.page({ ...query, limit: Math.min(rows, PAGE_MAX), signal });
   const plants = [...first.plants];
   let { next } = first;

@@ -20,7 +20,12 @@ export function keepLive(catalogue: Catalogue, token: string): () => void {
     }
   }
   follow();
-  const ends = [listen({ visibilitychange: follow }), keepFresh(catalogue, () => stream.isLive), ...taking.ends, () => inSight?.abort()];
+  const ends = [
+    listen({ visibilitychange: follow }),
+    keepFresh(catalogue, { isLive: () => stream.isLive, look: taking.askAgain }),
+    ...taking.ends,
+    () => inSight?.abort(),
+  ];
   return () => {
     for (const end of ends) end();
   };

@@ -1,6 +1,6 @@
 import type { Plant } from "../../src/client/client.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import { isUnderWay } from "../catalogue/listing.ts";
+import { isUnderWay, ROWS_AT_ONCE_MAX } from "../catalogue/listing.ts";
 import { NewsDesk } from "./news.ts";
 import type { Sight } from "./news.ts";
 import type { Heard } from "./shared-stream.ts";
@@ -16,12 +16,16 @@ const OWN_MS = 300;
 const COUNT_MS = 1_000;
 const COUNT_MS_MAX = 8_000;
 
-/** More changed plants are not remembered while they wait: the list is asked for again. */
+/** More changed plants are not remembered while they wait: what the service has is looked up instead. */
 const WAITING_MAX = 20_000;
+
+/** More plants that a list misses are not looked up one by one. */
+const MISSING_MAX = 20;
 
 type Waiting = Readonly<{ plant: Plant | undefined; at: number }>;
 
-type Taken = Pick<Catalogue, "changedAt" | "heard" | "listing" | "news" | "refresh" | "tagCounts" | "ticks">;
+type Taken = Pick<Catalogue, "changedAt" | "client" | "heard" | "listing" | "news" | "tagCounts" | "ticks">;
+type Plants = ReadonlyMap<bigint, Plant | undefined>;
 
 /** Takes over what is heard, a while's changes at once: not in the middle of a change of this page, or while a list is on its way. */
 export function openTaking(catalogue: Taken, sight: Sight) {
@@ -31,13 +35,14 @@ export function openTaking(catalogue: Taken, sight: Sight) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   /** When something may have been missed. */
   let gapAt = -Infinity;
+  let isLooking = false;
   let notBefore = 0;
   const count = lessAndLess(() => void tagCounts.load());
 
   const isChanging = (now: number) => now - catalogue.changedAt() < OWN_MS;
 
   function isFree(now: number): boolean {
-    return !isChanging(now) && !isUnderWay(listing.state.get().phase);
+    return !isLooking && !isChanging(now) && !isUnderWay(listing.state.get().phase);
   }
 
   function take(): void {
@@ -50,16 +55,37 @@ export function openTaking(catalogue: Taken, sight: Sight) {
     // The list has what was heard before it was asked for.
     if (desk.take(toPlants(all.filter(([, { at }]) => at >= listing.readAt)))) count.run();
     // Where the list did not come, people ask for it themselves.
-    if (gapAt > listing.readAt && listing.state.get().phase !== "failed") void catalogue.refresh();
+    if (gapAt > listing.readAt && listing.state.get().phase !== "failed") void look();
     gapAt = -Infinity;
     const endedAt = performance.now();
     notBefore = endedAt + Math.max(TAKE_MS, TAKE_SHARE * (endedAt - startedAt));
+  }
+
+  /** Finds out what was missed, and takes it over as if it had been heard: no row moves for it. */
+  async function look(): Promise<void> {
+    const askedAt = performance.now();
+    isLooking = true;
+    count.run();
+    // Without an answer, the page is told when the service is reached again.
+    const plants = await plantsNow(catalogue).catch((): Plants => new Map());
+    isLooking = false;
+    if (listing.readAt > askedAt) return;
+    // It may not know what was changed here meanwhile.
+    if (catalogue.changedAt() > askedAt) return askAgain();
+    if (!plants) return desk.lose();
+    catalogue.heard.set(plants);
+    desk.take(plants);
   }
 
   function takeSoon(): void {
     // What is on its way, or was sent just now, is looked for again a moment later.
     const waitMs = timer === undefined && !isFree(performance.now()) ? TAKE_MS : 0;
     timer ??= setTimeout(take, Math.max(waitMs, notBefore - performance.now()));
+  }
+
+  function askAgain(): void {
+    gapAt = performance.now();
+    takeSoon();
   }
 
   return {
@@ -73,16 +99,25 @@ export function openTaking(catalogue: Taken, sight: Sight) {
       }
       takeSoon();
     },
-    /** Asks for the list again, as something may have been missed. */
-    askAgain(): void {
-      gapAt = performance.now();
-      takeSoon();
-    },
+    /** Looks at the list again, as something may have been missed. */
+    askAgain,
     ends: [desk.keep(), count.end, () => clearTimeout(timer)],
   };
 }
 
-function toPlants(some: ReadonlyArray<readonly [bigint, Waiting]>): ReadonlyMap<bigint, Plant | undefined> {
+/** What the plants of the list are now, and those that belong to it; undefined where that is too much. */
+async function plantsNow({ client, listing }: Taken): Promise<Plants | undefined> {
+  const { plants, phase } = listing.state.get();
+  if (plants.length > ROWS_AT_ONCE_MAX) return undefined;
+  const page = await listing.look();
+  const now = new Map<bigint, Plant | undefined>(page.plants.map((plant) => [plant.id, plant]));
+  const missing = plants.filter(({ id }) => !now.has(id));
+  if (missing.length > MISSING_MAX || (phase === "whole" && page.next)) return undefined;
+  for (const { id } of missing) now.set(id, (await client.find(id))?.plant);
+  return now;
+}
+
+function toPlants(some: ReadonlyArray<readonly [bigint, Waiting]>): Plants {
   return new Map(some.map(([id, { plant }]) => [id, plant]));
 }
 
