@@ -1,6 +1,6 @@
 // What becomes of the list when others change plants, by the state modules of the page alone.
 import { describe, expect, it } from "bun:test";
-import type { Client, Page, Plant } from "../../src/client/client.ts";
+import type { Client, ListQuery, Page, Plant } from "../../src/client/client.ts";
 import { sleepPatiently } from "../support/patient-clock.ts";
 import { until } from "../support/until.ts";
 import { ALL, modules, plantOf } from "../support/web/page-state.ts";
@@ -150,14 +150,14 @@ async function openPage(changedAt: () => number, plants: readonly Plant[] = TREE
   const { listing, ticks, news, sight } = list;
   let counted = 0;
   const found: bigint[] = [];
-  /** Others have given the plants that a list misses another tag, apart from one. */
-  const find = (id: bigint) => {
-    found.push(id);
-    return Promise.resolve(id === 3n ? undefined : { plant: plantOf(Number(id), "Moved", "shrub"), etag: "" });
+  /** Of those that the list misses, one is gone, and the other one has another tag now. */
+  const page = ({ after }: ListQuery) => {
+    found.push(after! + 1n);
+    return Promise.resolve({ plants: [after === 2n ? plantOf(4, "Rose", "shrub") : plantOf(5, "Moved", "shrub")] });
   };
   const heard = new modules.State<ReadonlyMap<bigint, Plant | undefined>>(new Map());
   const tagCounts = { load: () => (counted += 1) };
-  const { hear, askAgain } = modules.openTaking({ listing, ticks, news, heard, tagCounts, changedAt, client: { find } }, sight);
+  const { hear, askAgain } = modules.openTaking({ listing, ticks, news, heard, tagCounts, changedAt, client: { page } }, sight);
   return { ...list, heard, hear, askAgain, found, counted: () => counted };
 }
 

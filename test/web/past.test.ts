@@ -97,8 +97,7 @@ describe("deleted plants", () => {
     await visit.steps("choose Past changes > reads Again");
     expect((await textsOf(visit)).map((text) => text.split("\n")[0])).toEqual(["Again", "Plant 3 tree", "Plant 2 tree"]);
     await visit.steps("click Restore Again > reads Restored “Again”.");
-    await visit.box("Plant 3").click();
-    await visit.box("Plant 2").click();
+    for (const name of ["Plant 3", "Plant 2"]) await visit.dialog.getByRole("checkbox", { name: `Select ${name}`, exact: true }).click();
     await visit.steps("click Restore 2 plants > reads Restored 2 plants.");
     expect((await place.stored()).map(({ name }) => name)).toEqual(["Again", "Plant 2", "Plant 3", "Plant 4", "Plant 5"]);
     await visit.reads("No deleted plant is kept.");

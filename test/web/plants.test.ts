@@ -102,8 +102,12 @@ describe("a plant", () => {
   });
 
   it("becomes theirs or yours, as you choose, when someone changed it meanwhile", async () => {
-    place.expectStatus(412);
-    const { page, click, steps } = await place.open([`${ID},Ginkgo,tree`]);
+    place.expectStatus(412, 501);
+    await place.plant([`${ID},Ginkgo,tree`]);
+    const { page, click, steps, fail, signIn } = await place.visit();
+    // The page does not hear of what they do.
+    await fail(/\/plants\/changes\?/, 501);
+    await signIn();
     const theirs = (name: string) => place.put(BigInt(ID), { name, tag: "tree" });
     await steps("click Edit Ginkgo > enter Name = Ginkgo mine");
     await theirs("Ginkgo theirs");

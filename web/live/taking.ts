@@ -1,4 +1,5 @@
 import type { Plant } from "../../src/client/client.ts";
+import { isSame, PLANT_ID_MIN } from "../../src/domain/plant.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { isUnderWay, ROWS_AT_ONCE_MAX } from "../catalogue/listing.ts";
 import { NewsDesk } from "./news.ts";
@@ -73,7 +74,8 @@ export function openTaking(catalogue: Taken, sight: Sight) {
     // It may not know what was changed here meanwhile.
     if (catalogue.changedAt() > askedAt) return askAgain();
     if (!plants) return desk.lose();
-    catalogue.heard.set(plants);
+    const here = new Map(listing.state.get().plants.map((plant) => [plant.id, plant]));
+    catalogue.heard.set(new Map([...plants].filter(([id, plant]) => !isSame(here.get(id), plant))));
     desk.take(plants);
   }
 
@@ -113,7 +115,14 @@ async function plantsNow({ client, listing }: Taken): Promise<Plants | undefined
   const now = new Map<bigint, Plant | undefined>(page.plants.map((plant) => [plant.id, plant]));
   const missing = plants.filter(({ id }) => !now.has(id));
   if (missing.length > MISSING_MAX || (phase === "whole" && page.next)) return undefined;
-  for (const { id } of missing) now.set(id, (await client.find(id))?.plant);
+  for (const { id } of missing) {
+    // Not by its id: a browser writes into its console that one is not there.
+    const next = await client.page({ ...(id === PLANT_ID_MIN ? {} : { after: id - 1n }), limit: 1 });
+    now.set(
+      id,
+      next.plants.find((plant) => plant.id === id),
+    );
+  }
   return now;
 }
 

@@ -143,18 +143,21 @@ export class Visit {
   /** Moves the clock, which the test has installed, past the time in which a deletion can be undone. */
   readonly passUndo = (): Promise<void> => this.page.clock.fastForward(9_000);
 
-  /**
-   * Loads the page, and waits until it hears of what others change: the first list that is asked for after that has what changed before.
-   */
+  /** Loads the page, and waits until it hears of what others change, and has looked up what it may have missed before. */
   readonly hears = async (load: () => Promise<unknown>): Promise<void> => {
-    const [list, stream] = [asks("GET", /^\/plants(\?|$)/), asks("GET", /^\/plants\/changes\?/)];
-    let step: "asks" | "hears" | "knows" = "asks";
+    const [list, stream] = [asks("GET", /^\/plants(\?(?!.*(after|cursor)=)|$)/), asks("GET", /^\/plants\/changes\?/)];
+    let hears = false;
+    let look: Request | undefined;
+    let knows = false;
+    this.page.on("request", (request) => {
+      if (hears && list(request)) look ??= request;
+    });
     this.page.on("response", (response) => {
-      if (stream(response.request())) step = "hears";
-      else if (step === "hears" && list(response.request())) step = "knows";
+      hears ||= stream(response.request());
+      knows ||= response.request() === look;
     });
     await load();
-    await until("the page hears of changes", () => step === "knows");
+    await until("the page hears of changes", () => knows);
   };
 
   /** Another tab of the browser, at this path of the service. */
