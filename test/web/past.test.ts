@@ -94,7 +94,7 @@ describe("deleted plants", () => {
     for (const id of [1, 2, 3]) await place.remove(id);
     await place.put(1, { name: "Again" });
     await place.remove(1);
-    await visit.steps("choose Past changes > reads Again");
+    await visit.steps("choose Past changes > offers Restore Again");
     expect((await textsOf(visit)).map((text) => text.split("\n")[0])).toEqual(["Again", "Plant 3 tree", "Plant 2 tree"]);
     await visit.steps("click Restore Again > reads Restored “Again”.");
     for (const name of ["Plant 3", "Plant 2"]) await visit.dialog.getByRole("checkbox", { name: `Select ${name}`, exact: true }).click();
