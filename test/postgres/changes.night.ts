@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "bun:test";
-import { asPlantId } from "../../src/domain/plant.ts";
+import { readOn } from "../support/history-pages.ts";
+import { plantOf } from "../support/plant.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
 import { openStore } from "../support/postgres/store.ts";
 import { rejectionOf } from "../support/rejection.ts";
@@ -14,9 +15,6 @@ async function open(url: string): Promise<Store> {
   stores.push(store);
   return store;
 }
-
-const plantOf = (id: number) => ({ id: asPlantId(BigInt(id)), name: `plant ${id}` });
-const read = ({ history }: Store, after: string) => history.read({ after, limit: 100, tag: undefined });
 
 describe("a promotion that lost the last commits", () => {
   it("is told to those who have read them, and misses nothing for those who have not", async () => {
@@ -48,7 +46,7 @@ describe("a promotion that lost the last commits", () => {
     const later = await open(standby.url(name));
     // Its transactions have the numbers of those that were lost.
     for (let id = 10; id < 20; id += 1) await later.plants.create(plantOf(id));
-    for (const place of lost) expect(await rejectionOf(read(later, place))).toMatchObject({ code: "changes_gone" });
-    expect((await read(later, kept)).changes.map(({ id }) => Number(id))).toEqual([10, 11, 12, 13, 14, 15, 16, 17, 18, 19]);
+    for (const place of lost) expect(await rejectionOf(readOn(later, { after: place }))).toMatchObject({ code: "changes_gone" });
+    expect((await readOn(later, { after: kept })).changes.map(({ id }) => Number(id))).toEqual([10, 11, 12, 13, 14, 15, 16, 17, 18, 19]);
   });
 });

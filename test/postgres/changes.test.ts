@@ -9,6 +9,8 @@ import { restorePostgresStore } from "../../src/store/postgres/restore.ts";
 import type { LogCursor } from "../../src/store/history.ts";
 import { placeText } from "../../src/store/log-cursor.ts";
 import type { Store } from "../../src/store/store.ts";
+import { readOn } from "../support/history-pages.ts";
+import { plantOf } from "../support/plant.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
 import { inPublic, queryOnce } from "../support/postgres/database-server.ts";
 import { openExecute, openLog, openStore } from "../support/postgres/store.ts";
@@ -42,18 +44,10 @@ async function close(store: Store): Promise<void> {
   await store.close();
 }
 
-const plantOf = (id: number, name = `plant ${id}`) => ({ id: asPlantId(BigInt(id)), name });
-const readFrom = ({ history }: Store, after: LogCursor | undefined, limit = 1000) => history.read({ after, limit, tag: undefined });
-
 /** The ids of all changes that can be read behind a place, in order, and the place behind them. */
 async function readAll(store: Store, after: LogCursor | undefined) {
-  const ids: number[] = [];
-  for (let cursor = after; ;) {
-    const page = await readFrom(store, cursor);
-    ids.push(...page.changes.map(({ id }) => Number(id)));
-    cursor = page.cursor;
-    if (page.isEnd) return { ids, cursor };
-  }
+  const { changes, cursor } = await readOn(store, { after });
+  return { ids: changes.map(({ id }) => Number(id)), cursor };
 }
 
 /** The answer yes, whatever was asked. */
@@ -188,9 +182,9 @@ describe("the log of changes", () => {
     await queryOnce(url, `UPDATE plant_changes SET at = at - ${31 * DAY_US}`);
     const later = await open(url);
     // A mark of the start, as the newest row was old.
-    await until("The old ones are gone", async () => (await readFrom(later, undefined)).changes.length === 0);
+    await until("The old ones are gone", async () => (await readAll(later, undefined)).ids.length === 0);
     await until("One is left", async () => (await queryOnce(url, "SELECT FROM plant_changes")).length === 1);
-    expect(await rejectionOf(readFrom(later, before))).toMatchObject(gone);
+    expect(await rejectionOf(readAll(later, before))).toMatchObject(gone);
     const newest = await later.history.newest();
     await later.plants.create(plantOf(3));
     expect((await readAll(later, newest)).ids).toEqual([3]);
@@ -223,7 +217,7 @@ describe("the log of changes", () => {
       url,
       "INSERT INTO plant_changes SELECT '99999999999', at, kind, changed, ids, names, tags, writers, import FROM plant_changes WHERE kind = 'created'",
     );
-    expect(await rejectionOf(readFrom(store, before))).toMatchObject(gone);
+    expect(await rejectionOf(readAll(store, before))).toMatchObject(gone);
     expect(log.lines.join("")).toContain("changes_begin_anew");
     const newest = await store.history.newest();
     await store.plants.create(plantOf(2));
@@ -247,7 +241,7 @@ describe("the log of changes", () => {
     await changes.follow();
     expect(changes.isKept()).toBe(true);
     await closePool();
-    expect(await rejectionOf(readFrom(store, before))).toMatchObject(gone);
+    expect(await rejectionOf(readAll(store, before))).toMatchObject(gone);
     const newest = await store.history.newest();
     await store.plants.create(plantOf(2));
     expect((await readAll(store, newest)).ids).toEqual([2]);
@@ -262,14 +256,14 @@ describe("the log of changes", () => {
       yield { tokens: [], plants: [plantOf(1)] };
     }
     await restorePostgresStore({ url, log: openLog() }, contents());
-    expect(await rejectionOf(readFrom(await open(url), before))).toMatchObject(gone);
+    expect(await rejectionOf(readAll(await open(url), before))).toMatchObject(gone);
   });
 
   it("keeps nothing, and says so, where it is to be kept for 0 days", async () => {
     const url = await cluster.createDatabase();
     const store = await open(url, { changesDays: 0 });
     await store.plants.create(plantOf(1));
-    const asked = [store.history.newest(), readFrom(store, undefined), store.history.imports(1)];
+    const asked = [store.history.newest(), readAll(store, undefined), store.history.imports(1)];
     for (const reason of await Promise.all(asked.map(rejectionOf))) expect(reason).toMatchObject({ code: "changes_off" });
   });
 

@@ -1,21 +1,21 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, it, setSystemTime } from "bun:test";
-import { asPlantId } from "../../src/domain/plant.ts";
 import type { NewPlant } from "../../src/domain/plant.ts";
 import { openReader } from "../../src/store/sqlite/engine/reader.ts";
 import { Writer } from "../../src/store/sqlite/engine/writer.ts";
 import { toCursor } from "../../src/store/sqlite/log-reads.ts";
 import { restoreSqliteStore } from "../../src/store/sqlite/restore.ts";
 import { Indexer } from "../../src/store/sqlite/search/indexer.ts";
-import type { Store } from "../../src/store/store.ts";
-import { wordsOfSearch } from "../../src/domain/terms.ts";
+import type { ImportOptions } from "../../src/store/plants.ts";
+import { pagesOf, readOn } from "../support/history-pages.ts";
+import { plantOf } from "../support/plant.ts";
 import { rejectionOf } from "../support/rejection.ts";
-import { openSqlite, WITHOUT_LOG } from "../support/stores.ts";
+import { execute, read } from "../support/sqlite-file.ts";
+import { openSqlite, search, WITHOUT_LOG } from "../support/stores.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { askUntil, until } from "../support/until.ts";
+import { until } from "../support/until.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const NOW = Date.now();
@@ -23,19 +23,13 @@ const NOW = Date.now();
 afterEach(() => void setSystemTime());
 
 const newPath = () => join(temporaryFolder(), "plants.db");
-const plantOf = (id: number, name: string): NewPlant => ({ id: asPlantId(BigInt(id)), name });
 
-function read(path: string, sql: string): Record<string, unknown>[] {
-  using db = new DatabaseSync(path, { readOnly: true });
-  return db
-    .prepare(sql)
-    .all()
-    .map((row) => ({ ...row }));
-}
+const plantsOf = (count: number, firstId: number, name: (id: number) => string) =>
+  Array.from({ length: count }, (_, at) => plantOf(firstId + at, name(firstId + at)));
 
-function execute(path: string, sql: string): void {
-  using db = new DatabaseSync(path);
-  db.exec(sql);
+function toColumns(plants: readonly NewPlant[]) {
+  const ids = BigInt64Array.from(plants, ({ id }) => id);
+  return { ids, names: plants.map(({ name }) => name), tags: plants.map(() => null) };
 }
 
 /** A writer of this thread, on which each call commits one change. */
@@ -45,40 +39,23 @@ function openWriter(path = newPath()) {
   return {
     path,
     writer,
-    create: (id: number, name: string, indexed = 0) =>
-      writer.commit({ ids: BigInt64Array.of(BigInt(id)), names: [name], tags: [null] }, [], [], indexed),
-    swap: (from: NewPlant, to: NewPlant | undefined, indexed = 0) =>
-      writer.commit({ ids: new BigInt64Array(), names: [], tags: [] }, [{ from, to }], [], indexed),
+    create: (id: number, name: string, indexed = 0) => writer.commit(toColumns([plantOf(id, name)]), [], [], indexed),
+    swap: (from: NewPlant, to: NewPlant | undefined) => writer.commit(toColumns([]), [{ from, to }], [], 0),
+    importAll: (plants: readonly NewPlant[], options: Partial<ImportOptions> = {}) =>
+      writer.importPlants(toColumns(plants), { isReplacing: false, isDryRun: false, ...options }, 0),
     seqs: () => read(path, "SELECT seq FROM changes ORDER BY seq").map(({ seq }) => seq),
     before: () => read(path, "SELECT seq FROM changes WHERE before IS NOT NULL ORDER BY seq").map(({ seq }) => seq),
   };
 }
 
-const ALL = { before: undefined, limit: 1000 };
-const follow = (store: Store, after: string | undefined) => store.history.read({ after, limit: 1000, tag: undefined });
-
-/** Names that a search finds, once the index can be asked. */
-async function search(store: Store, text: string): Promise<string[]> {
-  const query = { words: wordsOfSearch(text), tag: undefined, after: undefined, limit: 10, bytesMax: 10_000 };
-  const page = await askUntil(
-    () => store.plants.list(query).catch(() => undefined),
-    (found) => found !== undefined,
-  );
-  return page!.plants.map(({ name }) => name);
-}
-
 describe("the times of the log", () => {
   it("rise from row to row while the clock stands still, is set back, and was set back at a restart", () => {
-    const { path, writer, create } = openWriter();
+    const { path, writer, create, importAll } = openWriter();
     setSystemTime(NOW);
     for (const id of [1, 2]) create(id, "Acer");
     setSystemTime(NOW - 40 * DAY_MS);
     create(3, "Acer");
-    writer.importPlants(
-      { ids: BigInt64Array.from({ length: 50 }, (_, at) => BigInt(10 + at)), names: Array(50).fill("Aloe"), tags: Array(50).fill(null) },
-      { isReplacing: false, isDryRun: false },
-      0,
-    );
+    importAll(plantsOf(50, 10, () => "Aloe"));
     writer.close();
     const again = openWriter(path);
     again.create(4, "Acer");
@@ -164,18 +141,13 @@ describe("what is no longer kept", () => {
   });
 
   it("goes some rows at a time, more than a commit can add, and imports with their last row", () => {
-    const { path, writer, create } = openWriter();
+    const { path, writer, create, importAll } = openWriter();
     const rows = () => Number(read(path, "SELECT count(*) AS rows FROM changes")[0]!["rows"]);
     setSystemTime(NOW);
     for (let part = 0; part < 4; part += 1)
-      writer.importPlants(
-        {
-          ids: BigInt64Array.from({ length: 2000 }, (_, at) => BigInt(part * 2000 + at)),
-          names: Array(2000).fill("Acer"),
-          tags: Array(2000).fill(null),
-        },
-        { isReplacing: false, isDryRun: false, import: "file" },
-        0,
+      importAll(
+        plantsOf(2000, part * 2000, () => "Acer"),
+        { import: "file" },
       );
     expect(rows()).toBe(401);
     setSystemTime(NOW + 31 * DAY_MS);
@@ -227,18 +199,18 @@ describe("another history", () => {
     const [from, to] = [newPath(), newPath()];
     const store = await openSqlite(from);
     for (const id of [1, 2, 3]) await store.plants.create(plantOf(id, "Acer"));
-    const places = [await store.history.newest(), ...(await follow(store, undefined)).changes.map(({ cursor }) => cursor)];
+    const places = [await store.history.newest(), ...(await readOn(store)).changes.map(({ cursor }) => cursor)];
     const contents = await store.contents();
     await restoreSqliteStore(to, contents.read());
     contents.close();
     await store.close();
     const restored = await openSqlite(to);
-    for (const after of places) expect(await rejectionOf(follow(restored, after))).toMatchObject({ code: "changes_gone" });
-    const { changes, cursor } = await follow(restored, undefined);
+    for (const after of places) expect(await rejectionOf(readOn(restored, { after }))).toMatchObject({ code: "changes_gone" });
+    const { changes, cursor } = await readOn(restored);
     expect(changes).toEqual([]);
     expect(await restored.plants.count({ words: [], tag: undefined })).toMatchObject({ plants: 3 });
     await restored.plants.create(plantOf(4, "Aloe"));
-    expect((await follow(restored, cursor)).changes.map(({ id }) => Number(id))).toEqual([4]);
+    expect((await readOn(restored, { after: cursor })).changes.map(({ id }) => Number(id))).toEqual([4]);
     await restored.close();
   });
 
@@ -246,7 +218,7 @@ describe("another history", () => {
     const [source, ...paths] = [newPath(), newPath(), newPath()];
     const restored = paths.map(async (path, at) => {
       const store = await openSqlite(`${source}.${at}`);
-      await store.plants.create(plantOf(at, ["Acer", "Betula"][at]!));
+      await store.plants.create(plantOf(at, ["Acer", "Betula"][at]));
       const contents = await store.contents();
       await restoreSqliteStore(path, contents.read());
       contents.close();
@@ -282,46 +254,29 @@ describe("another history", () => {
          (x'0200000000000000', 1, '[["2","Betula",null,null]]');
        INSERT INTO plants (id, name) VALUES (3, 'Unnoted');`,
     );
-    const mark = createHash("sha256")
-      .update(ids as Uint8Array)
-      .digest("hex");
-    execute(`${path}.search`, `UPDATE state SET changes = ${String(seq)}, mark = '${mark}'`);
+    execute(`${path}.search`, `UPDATE state SET changes = ${String(seq)}, mark = '${hash("sha256", ids as Uint8Array)}'`);
     const store = await openSqlite(path);
     expect([await search(store, "acer"), await search(store, "aloe")]).toEqual([[], ["Aloe"]]);
     // One that was built again would have it.
     expect(await search(store, "unnoted")).toEqual([]);
-    expect((await follow(store, undefined)).changes).toEqual([]);
-    expect((await store.history.ofPlant(asPlantId(1n), ALL)).changes).toEqual([]);
+    expect((await readOn(store)).changes).toEqual([]);
+    expect(await store.history.ofPlant(plantOf(1).id, { before: undefined, limit: 1000 })).toMatchObject({ changes: [] });
     await store.close();
   });
 });
 
 it("an import that replaces long names keeps each of them, in commits that are no larger than others", async () => {
-  const { path, writer } = openWriter();
-  const long = (id: number) => `${id} ${"x".repeat(10_000)}`;
-  const columns = (name: (id: number) => string) => ({
-    ids: BigInt64Array.from({ length: 300 }, (_, at) => BigInt(at)),
-    names: Array.from({ length: 300 }, (_, at) => name(at)),
-    tags: Array(300).fill(null),
-  });
+  const { path, writer, importAll } = openWriter();
+  const [long, short] = [(id: number) => `${id} ${"x".repeat(10_000)}`, String].map((name) => plantsOf(300, 0, name));
   const options = { isReplacing: true, isDryRun: false, import: "file" };
-  writer.importPlants(columns(long), options, 0);
-  expect(writer.importPlants(columns(String), { ...options, isDryRun: true }, 0).outcomes.length).toBe(300);
-  expect(writer.importPlants(columns(String), options, 0).outcomes.length).toBeWithin(100, 105);
-  writer.importPlants(columns(long), options, 0);
+  importAll(long!, options);
+  expect(importAll(short!, { ...options, isDryRun: true }).outcomes.length).toBe(300);
+  expect(importAll(short!, options).outcomes.length).toBeWithin(100, 105);
+  importAll(long!, options);
   writer.close();
   const store = await openSqlite(path);
-  const outcomes = await store.plants.import(
-    Array.from({ length: 300 }, (_, id) => plantOf(id, String(id))),
-    { isReplacing: true, isDryRun: false, import: "again" },
-  );
-  expect(outcomes).toEqual(Array(300).fill("replaced"));
-  const names: Array<string | undefined> = [];
-  for (let before: string | undefined, isFirst = true; isFirst || before !== undefined; isFirst = false) {
-    const page = await store.history.ofImport("again", { before, limit: 1000 });
-    names.push(...page.changes.map(({ from }) => from?.name));
-    before = page.next;
-  }
-  expect(names.toReversed()).toEqual(Array.from({ length: 300 }, (_, id) => long(id)));
+  expect(await store.plants.import(short!, { ...options, import: "again" })).toEqual(Array(300).fill("replaced"));
+  const pages = await Array.fromAsync(pagesOf((before) => store.history.ofImport("again", { before, limit: 1000 })));
+  expect(pages.flatMap((changes) => changes.map(({ from }) => from)).toReversed()).toEqual(long!);
   await store.close();
 });

@@ -13,6 +13,8 @@ import { askUntil, until } from "../support/until.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { runCommand } from "../support/process.ts";
+import { plantOf } from "../support/plant.ts";
+import { execute, read } from "../support/sqlite-file.ts";
 import { openSqlite, WITHOUT_LOG } from "../support/stores.ts";
 import { rejectionOf } from "../support/rejection.ts";
 
@@ -21,21 +23,6 @@ const PAGE_BYTES = 4096;
 const IN_ORDER = { words: [], tag: undefined, order: "name", after: undefined, limit: 10, bytesMax: 1000 } as const;
 
 const newPath = () => join(temporaryFolder(), "plants.db");
-const plantOf = (id: number | bigint, name = "x") => ({ id: asPlantId(BigInt(id)), name });
-
-/** As another program changes it. */
-function execute(path: string, sql: string): void {
-  using db = new DatabaseSync(path);
-  db.exec(sql);
-}
-
-function read(path: string, sql: string): Record<string, unknown>[] {
-  using db = new DatabaseSync(path, { readOnly: true });
-  return db
-    .prepare(sql)
-    .all()
-    .map((row) => ({ ...row }));
-}
 
 describe("the SQLite store", () => {
   it("stores the plants of a commit in which a token has the secret of another one", async () => {

@@ -4,6 +4,7 @@ import type { NewPlant, PlantId } from "../../src/domain/plant.ts";
 import { concerns } from "../../src/store/history.ts";
 import type { LogCursor } from "../../src/store/history.ts";
 import type { Store } from "../../src/store/store.ts";
+import { pagesOf } from "./history-pages.ts";
 import { below, pick } from "./random.ts";
 import type { Random } from "./random.ts";
 
@@ -121,15 +122,12 @@ export class Copy {
 export async function statesOf(store: Store, id: PlantId, random: Random): Promise<State[]> {
   const states: State[] = [];
   let from: State;
-  for (let before: LogCursor | undefined, isFirst = true; isFirst || before !== undefined; isFirst = false) {
-    const page = await store.history.ofPlant(id, { before, limit: 1 + below(random, 10) });
-    for (const one of page.changes) {
+  for await (const changes of pagesOf((before) => store.history.ofPlant(id, { before, limit: 1 + below(random, 10) })))
+    for (const one of changes) {
       if (states.length > 0) expect(one.to).toEqual(from);
       states.push(one.to);
       ({ from } = one);
     }
-    before = page.next;
-  }
   expect(from).toBeUndefined();
   return [undefined, ...states.toReversed()];
 }

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { asPlantId } from "../../src/domain/plant.ts";
 import type { NewPlant } from "../../src/domain/plant.ts";
 import type { Change, ChangeQuery, LogCursor, PastChange, PastPage, PastQuery } from "../../src/store/history.ts";
-import { placeText } from "../../src/store/log-cursor.ts";
 import type { ImportOptions } from "../../src/store/plants.ts";
 import type { Store } from "../../src/store/store.ts";
+import { pagesOf, readOn } from "./history-pages.ts";
+import { plantOf } from "./plant.ts";
 import { rejectionOf } from "./rejection.ts";
 import { askUntil, until } from "./until.ts";
 
@@ -26,17 +27,7 @@ export function testHistory(engine: string, engineUnderTest: { open: () => Promi
       store = await engineUnderTest.open();
     }
 
-    /** All that can be read behind a place, page by page. */
-    async function readAll(query: Partial<ChangeQuery> & Pick<ChangeQuery, "after">): Promise<Change[]> {
-      const changes: Change[] = [];
-      for (let { after } = query; ;) {
-        const page = await store.history.read({ limit: 1000, tag: undefined, ...query, after });
-        changes.push(...page.changes);
-        if (page.isEnd) return changes;
-        if (after !== undefined && placeText(page.cursor) === placeText(after)) throw new Error("It stays where it is.");
-        after = page.cursor;
-      }
-    }
+    const readAll = async (query: Partial<ChangeQuery>) => (await readOn(store, query)).changes;
 
     /** The same once there are so many: on PostgreSQL they are there a little later. */
     const read = (query: Parameters<typeof readAll>[0], count: number) =>
@@ -152,21 +143,16 @@ export function testHistory(engine: string, engineUnderTest: { open: () => Promi
       }
     });
 
-    /** A page of past changes, in short: from what to what. */
-    const past = ({ changes }: PastPage) => changes.map(({ kind, by, from, to }) => [kind, by, from?.name, to?.name]);
+    /** From what to what, in short. */
+    const past = (changes: readonly PastChange[]) => changes.map(({ kind, by, from, to }) => [kind, by, from?.name, to?.name]);
 
-    /** Pages that follow each other, once they have so many changes. */
+    /** All that is asked for in pages, once there are so many changes. */
     async function pages(ask: (query: PastQuery) => Promise<PastPage>, limit: number, count: number): Promise<PastChange[]> {
       return askUntil(
         async () => {
-          const changes: PastChange[] = [];
-          for (let before: LogCursor | undefined, isFirst = true; isFirst || before !== undefined; isFirst = false) {
-            const page = await ask({ before, limit });
-            expect(page.changes.length).toBeLessThanOrEqual(limit);
-            changes.push(...page.changes);
-            before = page.next;
-          }
-          return changes;
+          const found = await Array.fromAsync(pagesOf((before) => ask({ before, limit })));
+          for (const changes of found) expect(changes.length).toBeLessThanOrEqual(limit);
+          return found.flat();
         },
         ({ length }) => length >= count,
       );
@@ -187,14 +173,14 @@ export function testHistory(engine: string, engineUnderTest: { open: () => Promi
       ];
       for (const limit of [1, 2, 4, 100]) {
         const changes = await pages((query) => store.history.ofPlant(one.id, query), limit, 4);
-        expect(past({ changes, next: undefined })).toEqual(expected);
+        expect(past(changes)).toEqual(expected);
         expect(changes[1]!.from).toEqual(two);
         expect(changes.every(({ id, isForgotten, import: of }) => id === one.id && !isForgotten && of === undefined)).toBe(true);
         const times = changes.map(({ at }) => at);
         expect(times).toEqual(times.toSorted((left, right) => right - left));
       }
       await reopen();
-      expect(past(await store.history.ofPlant(one.id, { before: undefined, limit: 10 }))).toEqual(expected);
+      expect(past((await store.history.ofPlant(one.id, { before: undefined, limit: 10 })).changes)).toEqual(expected);
       expect(await store.history.ofPlant(asPlantId(299n), { before: undefined, limit: 10 })).toEqual({ changes: [], next: undefined });
     });
 
@@ -207,7 +193,9 @@ export function testHistory(engine: string, engineUnderTest: { open: () => Promi
       await store.plants.create(plantOf(211, "another"));
       await swap(two, three);
       await pages((query) => store.history.ofPlant(one.id, query), 10, 3);
-      expect(past(await store.history.ofPlant(one.id, { before: next, limit: 10 }))).toEqual([["created", "", undefined, "Larix"]]);
+      expect(past((await store.history.ofPlant(one.id, { before: next, limit: 10 })).changes)).toEqual([
+        ["created", "", undefined, "Larix"],
+      ]);
     });
 
     it("lists what was deleted and is not there now, the newest first", async () => {
@@ -218,13 +206,11 @@ export function testHistory(engine: string, engineUnderTest: { open: () => Promi
       const deleted = async (limit: number) =>
         (await pages((query) => store.history.deleted(query), limit, 4)).filter(({ from }) => from?.tag === "deleted");
       for (const limit of [1, 3, 100]) {
-        await askUntil(
+        const found = await askUntil(
           () => deleted(limit),
           ({ length }) => length === 4,
         );
-        expect(past({ changes: await deleted(limit), next: undefined })).toEqual(
-          [4, 2, 1, 0].map((at) => ["deleted", "anna", `Malus ${at}`, undefined]),
-        );
+        expect(past(found)).toEqual([4, 2, 1, 0].map((at) => ["deleted", "anna", `Malus ${at}`, undefined]));
       }
     });
 
@@ -287,14 +273,12 @@ export function testHistory(engine: string, engineUnderTest: { open: () => Promi
     });
 
     it("says that there may be more to read only once it can be read", async () => {
-      const { history } = store;
-      const after = await history.newest();
+      const after = await store.history.newest();
       const found = new Set<number>();
-      async function readOn(): Promise<void> {
-        const { changes } = await history.read({ after, limit: 100, tag: undefined });
-        for (const { id } of changes) found.add(Number(id));
+      async function look(): Promise<void> {
+        for (const { id } of await readAll({ after })) found.add(Number(id));
       }
-      const end = history.watch(() => void readOn());
+      const end = store.history.watch(() => void look());
       for (let id = 500; id < 515; id += 1) {
         await store.plants.create(plantOf(id, "Ilex"));
         await until(`Plant ${id} was found`, () => found.has(id));
@@ -315,8 +299,4 @@ export function testHistory(engine: string, engineUnderTest: { open: () => Promi
       expect(calls).toBe(0);
     });
   });
-}
-
-function plantOf(id: number, name: string, tag?: string): NewPlant {
-  return { id: asPlantId(BigInt(id)), name, ...(tag === undefined ? {} : { tag }) };
 }

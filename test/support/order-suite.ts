@@ -6,6 +6,7 @@ import type { Place } from "../../src/store/page.ts";
 import type { OrderedQuery } from "../../src/store/plants.ts";
 import type { Store } from "../../src/store/store.ts";
 import { tokenize } from "../../src/domain/terms.ts";
+import { plantOf } from "./plant.ts";
 import { inForm } from "./run-form.ts";
 import { askUntil } from "./until.ts";
 
@@ -34,10 +35,6 @@ export function testOrders(engine: string, { open }: { open: () => Promise<Store
     async function reopen(): Promise<void> {
       await store.close();
       store = await open();
-    }
-
-    function plantOf(id: number | bigint, name: string, tag?: string): NewPlant {
-      return { id: asPlantId(BigInt(id)), name, ...(tag === undefined ? {} : { tag }) };
     }
 
     /** All pages, and how many plants each has. An index that is still being made is waited for. */

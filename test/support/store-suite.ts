@@ -7,17 +7,13 @@ import type { ListQuery } from "../../src/store/plants.ts";
 import { allTokens } from "../../src/store/tokens.ts";
 import type { Token } from "../../src/store/tokens.ts";
 import { wordsOfSearch } from "../../src/domain/terms.ts";
+import { plantOf } from "./plant.ts";
 import { below, openRandom, seedOf } from "./random.ts";
 import { rejectionOf } from "./rejection.ts";
 
 const ALL: ListQuery = { limit: 1000, bytesMax: 2 ** 30, after: undefined, tag: undefined, words: [] };
 const ALONE = { cascade: false };
 const FAMILY = { cascade: true };
-const plantOf = (id: number | bigint, name: string, tag?: string): NewPlant => ({
-  id: asPlantId(BigInt(id)),
-  name,
-  ...(tag === undefined ? {} : { tag }),
-});
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** What every store promises. `reopen` closes the store and opens the same one again. */

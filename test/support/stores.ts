@@ -1,8 +1,10 @@
+import { wordsOfSearch } from "../../src/domain/terms.ts";
 import { createLog } from "../../src/runtime/log.ts";
 import { createMetrics } from "../../src/runtime/metrics.ts";
 import { openPostgresStore } from "../../src/store/postgres/store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
+import { askUntil } from "./until.ts";
 
 /** Makes the tables of SQLite those of version 6, which had no log. */
 export const WITHOUT_LOG = `DROP TABLE imports; ALTER TABLE changes RENAME TO later;
@@ -33,4 +35,14 @@ export function openPostgres(url: string): Promise<Store> {
     isNew: true,
     log: createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now }),
   });
+}
+
+/** Names that a search finds, once the index can be asked. */
+export async function search(store: Store, text: string): Promise<string[]> {
+  const query = { words: wordsOfSearch(text), tag: undefined, after: undefined, limit: 10, bytesMax: 10_000 };
+  const page = await askUntil(
+    () => store.plants.list(query).catch(() => undefined),
+    (found) => found !== undefined,
+  );
+  return page!.plants.map(({ name }) => name);
 }
