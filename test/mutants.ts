@@ -63,12 +63,28 @@ export const MUTANTS: readonly Mutant[] = [
     to: "true ? row.ids",
   },
   {
-    // What a plant became is sought before the change.
+    // Of two changes of a plant, what the later one led to is lost.
     test: "store/history.test.ts",
     name: "takes an import back that has one plant more than once",
+    file: "src/store/sqlite/next-changes.ts",
+    from: "if (this.#sieve[hole] === 1)",
+    to: "if (!isOurs && this.#sieve[hole] === 1)",
+  },
+  {
+    // What was looked at for a page of an import is forgotten behind it.
+    test: "fairness/log-growth.test.ts",
+    name: "an import that replaced plants, while it is taken back",
     file: "src/store/sqlite/log-scan.ts",
-    from: "one.index < other.index)",
-    to: "one.index > other.index)",
+    from: "Math.min(newest - low, STRETCH_ROWS_MAX)",
+    to: "0",
+  },
+  {
+    // Or is taken for all that there is.
+    test: "store/history.test.ts",
+    name: "SQLite keeps the promises of a history shows what an import made of plants that change while its pages are read",
+    file: "src/store/sqlite/log-scan.ts",
+    from: "known?.covers({ low, high }) ? known :",
+    to: "known?.covers({ low, high }) ? Object.assign(known, { from: Math.max(known.from, newest + 1) }) :",
   },
   {
     test: "store/history.test.ts",

@@ -256,6 +256,25 @@ export function testHistory(engine: string, engineUnderTest: { open: () => Promi
       expect(await store.history.ofImport("no file", { before: undefined, limit: 1 })).toEqual({ changes: [], next: undefined });
     });
 
+    it("shows what an import made of plants that change while its pages are read", async () => {
+      const plants = Array.from({ length: 90 }, (_, at) => plantOf(600 + at, `Sorbus ${at}`));
+      await importAll(plants, { import: "read slowly" });
+      const changes: PastChange[] = [];
+      const all = await pages(
+        async (query) => {
+          const page = await store.history.ofImport("read slowly", query);
+          changes.push(...page.changes);
+          // One of the page that is next, and one of the last page.
+          const rest = plants.filter(({ id }) => !changes.some((change) => change.id === id));
+          for (const plant of [rest.at(-1), rest[0]]) if (plant) await swap(plant, plantOf(Number(plant.id), "Taxus"));
+          return page;
+        },
+        20,
+        90,
+      );
+      expect(Object.fromEntries(all.map(({ id, to }) => [id, to]))).toEqual(Object.fromEntries(plants.map((plant) => [plant.id, plant])));
+    });
+
     it("takes an import back that has one plant more than once", async () => {
       await store.plants.create(plantOf(410, "Quercus"));
       await importAll([plantOf(410, "Rosa"), plantOf(411, "Salix"), plantOf(410, "Salvia")], { import: "twice" });

@@ -1,4 +1,5 @@
 import { PlantStoreError } from "../../domain/errors.ts";
+import type { PlantId } from "../../domain/plant.ts";
 import { CHANGES_BYTES_MAX } from "../history.ts";
 import { sizeOf } from "../page.ts";
 import type { ChangePage, ChangeQuery, History, PastPage, PastQuery } from "../history.ts";
@@ -7,7 +8,7 @@ import type { Reader } from "./engine/reader.ts";
 import type { Thread } from "./engine/thread.ts";
 import { toCursor } from "./log-reads.ts";
 import type { RowPlace } from "./log-reads.ts";
-import type { Outcome, OutcomeSearch, PastState, PlacedChange, Walk, WalkStep } from "./log-scan.ts";
+import type { OutcomeQuery, PastState, StateQuery, PlacedChange, Walk, WalkStep } from "./log-scan.ts";
 import type { Indexer } from "./search/indexer.ts";
 import type { Searcher } from "./search/searcher.ts";
 
@@ -66,8 +67,8 @@ export function createHistory(options: HistoryOptions): History {
       const step = await scans.walk({ wanted: { kind: "plant", id }, before, limit: query.limit });
       if (step.changes.length === 0) return toPage(step, []);
       // Each change before the newest of them led to what was there before the next.
-      const [last] = await scans.findStates([{ id, seq: before.seq, index: before.index - 1 }]);
-      return toPage(step, [last!, ...step.changes.map(({ from, isForgotten }) => ({ plant: from, isForgotten }))]);
+      const last = await scans.findState(id, before);
+      return toPage(step, [last, ...step.changes.map(({ from, isForgotten }) => ({ plant: from, isForgotten }))]);
     },
     async deleted(query) {
       const step = await scans.walk({ wanted: { kind: "deleted" }, before: placeOf(query), limit: query.limit });
@@ -83,7 +84,8 @@ export function createHistory(options: HistoryOptions): History {
       if (!found) return { changes: [], next: undefined };
       const before = place.seq > found.last ? { ...place, seq: found.last, index: ROW_END } : place;
       const step = await scans.walk({ wanted: { kind: "import", ...found }, before, limit: query.limit });
-      return toPage(step, await scans.findStates(step.changes));
+      const outcomes = step.changes.map(({ id: of, seq, index }) => ({ id: of, seq, index }));
+      return toPage(step, outcomes.length === 0 ? [] : await scans.findStates({ outcomes, ...found }));
     },
   };
 }
@@ -114,15 +116,25 @@ function createScans({ searcher, now }: HistoryOptions) {
           if (!before || changes.length >= walk.limit || bytes >= CHANGES_BYTES_MAX || now() > end) return { changes, reached: before };
         }
       }),
-    /** What plants were behind changes, the newest first: of the first, as many as have room in a page. */
-    findStates: (outcomes: readonly Outcome[]): Promise<readonly PastState[]> =>
+    /** What a plant was at a place. */
+    findState: (id: PlantId, place: RowPlace): Promise<PastState> =>
       inThread(async (thread) => {
         const end = now() + OUTCOMES_MS_MAX;
-        const from = Math.min(...outcomes.map(({ seq }) => seq));
-        for (let search: OutcomeSearch = { outcomes: outcomes.map(({ id, seq, index }) => ({ id, seq, index })), from }; ;) {
-          if (search.states) return search.states;
+        for (let query: StateQuery = { id, place, from: place.seq }; ;) {
+          const found: PastState | StateQuery = await thread.call("findState", query);
+          if (!("from" in found)) return found;
           if (now() > end) throw new PlantStoreError("overloaded");
-          search = await thread.call("findOutcomes", search);
+          query = found;
+        }
+      }),
+    /** What plants were behind changes of an import: see `LogScanner.findStates`. */
+    findStates: (query: OutcomeQuery): Promise<readonly PastState[]> =>
+      inThread(async (thread) => {
+        const end = now() + OUTCOMES_MS_MAX;
+        for (;;) {
+          const states = await thread.call("findStates", query);
+          if (states) return states;
+          if (now() > end) throw new PlantStoreError("overloaded");
         }
       }),
   };

@@ -7,6 +7,8 @@ import { toEntries } from "./log-reads.ts";
 import type { LogEntry, RowPlace } from "./log-reads.ts";
 import { fromIds, fromWriters, toBytes } from "./log-row.ts";
 import type { LogRow } from "./log-row.ts";
+import { NextChanges } from "./next-changes.ts";
+import type { ChangePlace, LookedRow } from "./next-changes.ts";
 import { readPlants, toPlant } from "./plant-statements.ts";
 
 /** What is looked for. `first` and `last`: rows of the import with this number. */
@@ -24,24 +26,27 @@ export type PlacedChange = Omit<PastChange, "to"> & RowPlace;
 /** `reached`: what is before it was not looked at. Undefined at the end. */
 export type WalkStep = Readonly<{ changes: readonly PlacedChange[]; reached: RowPlace | undefined }>;
 
-/** A plant behind a change, whose place is that of the change. `later`: the next change of that plant, once it is found. */
-export type Outcome = Pick<RowPlace, "seq" | "index"> & { readonly id: PlantId; later?: Pick<RowPlace, "seq" | "index"> };
+/** A change of a plant, by its place. */
+export type Outcome = ChangePlace & Readonly<{ id: PlantId }>;
 
 /** What a plant was. Undefined is no plant, or one that was erased. */
 export type PastState = Readonly<{ plant: NewPlant | undefined; isForgotten: boolean }>;
 
-/**
- * A search for outcomes, the newest first, which goes on with the row `from`. `states`: at its end, those of the first, as
- * many as have room in a page.
- */
-export type OutcomeSearch = Readonly<{ outcomes: readonly Outcome[]; from: number; states?: readonly PastState[] }>;
+/** Asks what plants were behind changes of the import with this number, the newest first. `first`: its first row. */
+export type OutcomeQuery = Readonly<{ outcomes: readonly Outcome[]; number: number; first: number }>;
+
+/** Asks what a plant was at a place. All before the row `from` was looked at already. */
+export type StateQuery = Readonly<{ id: PlantId; place: ChangePlace; from: number }>;
 
 /** How long a step may take, in milliseconds: searches run between. How many rows it looks at before it looks at the clock. */
 const STEP_MS = 5;
 const WINDOW_ROWS = 2000;
 
-/** The same where what is looked for is many: to say that takes as long as to look at some thousand rows. */
-const SEARCHED_ROWS = 10_000;
+/** How many rows of an import are looked at together, at most, for the changes behind them: some megabytes. */
+const STRETCH_ROWS_MAX = 5000;
+
+/** Of how many imports is kept what was found out. Requests for two pages at most run at a time. */
+const KEPT_MAX = 3;
 
 type Row = LogRow & { seq: number; at: number; importId: string | null };
 
@@ -51,6 +56,8 @@ const COLUMNS = "seq, at, ids, kinds, writers, before, (SELECT id FROM imports W
 export class LogScanner {
   readonly #db: DatabaseSync;
   #prepared: ReturnType<typeof prepare> | undefined;
+  /** By the number of the import. */
+  readonly #nexts = new Map<number, NextChanges>();
 
   constructor(db: DatabaseSync) {
     this.#db = db;
@@ -76,27 +83,51 @@ export class LogScanner {
     return { changes, reached: undefined };
   }
 
-  /** Looks for the next change of each plant. Then it was, behind the change before, what it was before that one; else what it is now. */
-  findOutcomes({ outcomes, from }: OutcomeSearch): OutcomeSearch {
+  /** What it was before its next change, or else what it is now. Or the same query, with the row to go on from. */
+  findState({ id, place, from }: StateQuery): PastState | StateQuery {
     const end = performance.now() + STEP_MS;
-    const found = outcomes.map((outcome) => ({ ...outcome }));
-    const pending = Map.groupBy(
-      found.filter(({ later }) => !later),
-      ({ id }) => id as bigint,
-    );
-    const newest = Number(this.#sql().newest.get()!["seq"]);
-    // Most rows of one change need not be read for that.
-    const sieve = makeSieve(pending.keys());
-    const hexes = JSON.stringify(Array.from(pending.keys(), toHex));
-    for (let seq = from; pending.size > 0 && seq <= newest; seq += SEARCHED_ROWS) {
-      if (performance.now() > end) return { outcomes: found, from: seq };
-      const rows = this.#sql().later.iterate(seq, seq + SEARCHED_ROWS - 1, hexes);
-      for (const row of rows as Iterable<Pick<Row, "seq" | "ids">>) {
-        noteLater(row, pending, sieve);
-        if (performance.now() > end) return { outcomes: found, from: row.seq + 1 };
+    const newest = this.#newest();
+    for (let low = from; low <= newest; low += WINDOW_ROWS) {
+      if (performance.now() > end) return { id, place, from: low };
+      for (const row of this.#sql().laterOfPlant.iterate(low, low + WINDOW_ROWS - 1, toBytes(id)) as Iterable<Row>) {
+        const next = fromIds(row.ids).indexOf(id, row.seq === place.seq ? place.index : 0);
+        if (next >= 0) return toState(toEntries(row)[next]);
       }
     }
-    return { outcomes: found, from: newest + 1, states: this.#statesOf(found) };
+    return this.#presentState(id);
+  }
+
+  /**
+   * What plants were: see `findState`. Of the first, as many as have room in a page. Undefined if it has to be called again.
+   *
+   * To look at all rows behind a page again for each page would take a time that grows with the square of them. So as many rows
+   * of the import as are behind a page are looked at with it, for the pages that follow.
+   */
+  findStates(query: OutcomeQuery): readonly PastState[] | undefined {
+    const end = performance.now() + STEP_MS;
+    const newest = this.#newest();
+    const nexts = this.#nextsOf(query, newest);
+    while (nexts.from <= newest && !query.outcomes.every((outcome) => nexts.nextOf(outcome))) {
+      const high = Math.min(nexts.from + WINDOW_ROWS - 1, newest);
+      for (const row of this.#sql().later.iterate(nexts.from, high) as Iterable<LookedRow>) {
+        nexts.look(row);
+        if (performance.now() > end) return undefined;
+      }
+      nexts.from = high + 1;
+    }
+    return this.#statesOf(query.outcomes, nexts);
+  }
+
+  #nextsOf({ outcomes, number, first }: OutcomeQuery, newest: number): NextChanges {
+    const [low, high] = [outcomes.at(-1)!.seq, outcomes[0]!.seq];
+    const known = this.#nexts.get(number);
+    const ahead = Math.min(newest - low, STRETCH_ROWS_MAX);
+    const nexts = known?.covers({ low, high }) ? known : new NextChanges({ number, low: Math.max(first, low - ahead), high });
+    // The one that was used last is the last of them.
+    this.#nexts.delete(number);
+    this.#nexts.set(number, nexts);
+    if (this.#nexts.size > KEPT_MAX) this.#nexts.delete(this.#nexts.keys().next().value!);
+    return nexts;
   }
 
   #sql() {
@@ -105,6 +136,10 @@ export class LogScanner {
 
   #oldest(): number {
     return Number(this.#sql().oldest.get()!["seq"]);
+  }
+
+  #newest(): number {
+    return Number(this.#sql().newest.get()!["seq"]);
   }
 
   #placeAbove(seq: number): RowPlace {
@@ -132,18 +167,19 @@ export class LogScanner {
     });
   }
 
-  #statesOf(outcomes: readonly Outcome[]): PastState[] {
+  #statesOf(outcomes: readonly Outcome[], nexts: NextChanges): PastState[] {
     const states: PastState[] = [];
     // Those of one row follow each other.
     let [read, entries]: [number | undefined, readonly LogEntry[]] = [undefined, []];
-    const entryOf = ({ seq, index }: Pick<RowPlace, "seq" | "index">) => {
+    const entryOf = ({ seq, index }: ChangePlace) => {
       if (read !== seq) [read, entries] = [seq, this.#entriesOf(seq)];
       return entries[index];
     };
     let bytes = 0;
     for (const outcome of outcomes) {
       if (bytes >= CHANGES_BYTES_MAX) break;
-      const state = outcome.later ? toState(entryOf(outcome.later)) : this.#presentState(outcome.id);
+      const next = nexts.nextOf(outcome);
+      const state = next || !nexts.has(outcome.seq) ? toState(next && entryOf(next)) : this.#presentState(outcome.id);
       bytes += state.plant ? sizeOf(state.plant) : 0;
       states.push(state);
     }
@@ -176,54 +212,10 @@ function prepare(db: DatabaseSync) {
     newest: db.prepare("SELECT max(seq) AS seq FROM changes"),
     above: db.prepare("SELECT seq, at FROM changes WHERE seq > ? ORDER BY seq LIMIT 1"),
     row: db.prepare("SELECT ids, kinds, before FROM changes WHERE seq = ?"),
-    later: db.prepare(
-      `SELECT seq, ids FROM changes WHERE seq BETWEEN ? AND ?
-         AND (length(ids) > 8 OR hex(ids) IN (SELECT value FROM json_each(?))) ORDER BY seq`,
-    ),
+    later: db.prepare("SELECT seq, import, ids FROM changes WHERE seq BETWEEN ? AND ? ORDER BY seq"),
+    laterOfPlant: db.prepare("SELECT seq, ids, kinds, before FROM changes WHERE seq BETWEEN ? AND ? AND instr(ids, ?) > 0 ORDER BY seq"),
     ofPlant: matching("instr(ids, ?) > 0"),
     ofImport: matching("import = ?"),
     ofDeleted: matching("instr(kinds, 'd') > 0"),
   };
-}
-
-/** Those of each plant, the oldest last. */
-type Pending = Map<bigint, Outcome[]>;
-
-/** Notes what is later than changes that wait for that. Call it for row after row, the oldest first. */
-function noteLater({ seq, ids }: Pick<Row, "seq" | "ids">, pending: Pending, sieve: Uint8Array): void {
-  const wholes = fromIds(ids);
-  const halves = new Int32Array(wholes.buffer);
-  for (let index = 0; index < wholes.length; index += 1) {
-    if (sieve[holeOf(halves[2 * index]!, halves[2 * index + 1]!)] === 0) continue;
-    const id = wholes[index]!;
-    const waiting = pending.get(id);
-    for (let last = waiting?.at(-1); last && isBefore(last, { seq, index }); last = waiting!.at(-1)) {
-      last.later = { seq, index };
-      waiting!.pop();
-    }
-    if (waiting?.length === 0) pending.delete(id);
-  }
-}
-
-function isBefore(one: Pick<RowPlace, "seq" | "index">, other: Pick<RowPlace, "seq" | "index">): boolean {
-  return one.seq < other.seq || (one.seq === other.seq && one.index < other.index);
-}
-
-const HOLES_BITS = 16;
-
-/** Lets through all of these ids, and few others: numbers are ten times as fast as bigints. */
-function makeSieve(ids: Iterable<bigint>): Uint8Array {
-  const sieve = new Uint8Array(2 ** HOLES_BITS);
-  const halves = new Int32Array(BigInt64Array.from(ids).buffer);
-  for (let at = 0; at < halves.length; at += 2) sieve[holeOf(halves[at]!, halves[at + 1]!)] = 1;
-  return sieve;
-}
-
-/** Where the halves of an id fall. */
-function holeOf(first: number, second: number): number {
-  return (Math.imul(first, 0x9e_37_79_b1) ^ Math.imul(second, 0x85_eb_ca_77)) >>> (32 - HOLES_BITS);
-}
-
-function toHex(id: bigint): string {
-  return Buffer.from(toBytes(id)).toString("hex").toUpperCase();
 }

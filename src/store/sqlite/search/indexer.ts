@@ -4,7 +4,7 @@ import { currentThread } from "../../../runtime/thread-priority.ts";
 import { isCorrupt } from "../engine/failure.ts";
 import { createTally } from "../tags.ts";
 import { LogScanner } from "../log-scan.ts";
-import type { OutcomeSearch, Walk, WalkStep } from "../log-scan.ts";
+import type { OutcomeQuery, PastState, StateQuery, Walk, WalkStep } from "../log-scan.ts";
 import { SearchBehind, toIds } from "./search-behind.ts";
 import type { Ids } from "./search-behind.ts";
 import { OrderedWalker } from "./ordered-walk.ts";
@@ -137,9 +137,14 @@ export class Indexer {
     return this.#inSnapshot(() => this.#log.walk(walk));
   }
 
-  /** Looks at some of the log for what plants became by changes. */
-  findOutcomes(search: OutcomeSearch): OutcomeSearch {
-    return this.#inSnapshot(() => this.#log.findOutcomes(search));
+  /** Looks at some of the log for what a plant was. */
+  findState(query: StateQuery): PastState | StateQuery {
+    return this.#inSnapshot(() => this.#log.findState(query));
+  }
+
+  /** The same for plants behind changes of an import. */
+  findStates(query: OutcomeQuery): readonly PastState[] | undefined {
+    return this.#inSnapshot(() => this.#log.findStates(query));
   }
 
   /** Follows what was committed, but only for so long. Returns what the index holds durably. */
