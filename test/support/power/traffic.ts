@@ -22,6 +22,8 @@ type LoadOptions = Readonly<{
 export type Done = Readonly<{ open: readonly Request[] }>;
 
 const CLIENT_IDS = 10_000;
+/** How many imports one token may have at a time: the next one is refused. */
+const IMPORTS_MAX = 4;
 const IMPORTED = 20;
 /** Most names share a page of SQLite with many others, some need overflow pages. */
 const LEAVES_MAX = { often: 20, rarely: 3000 } as const;
@@ -34,12 +36,15 @@ export async function changePlants(options: LoadOptions): Promise<Done> {
   const { url, data, journal, random, clients, steps, before, onAnswer } = options;
   const authorization = `Bearer ${await readToken(data)}`;
   const open: Request[] = [];
+  let imports = 0;
   const firstId = Math.max(-1, ...journal.ids()) + 1;
 
   async function send(request: Request): Promise<boolean> {
     const { method, path, body, type = "application/json", makes } = request;
+    const isImport = path === "/plants/import";
     const name = journal.begin(new Map([...makes].map(([id, content]) => [id, content && textOf(content)])));
     const headers = { authorization, "x-request-id": name, ...(body === undefined ? {} : { "content-type": type }) };
+    if (isImport) imports += 1;
     try {
       const response = await fetch(url + path, { method, headers, ...(body === undefined ? {} : { body }) });
       await response.arrayBuffer();
@@ -48,6 +53,8 @@ export async function changePlants(options: LoadOptions): Promise<Done> {
     } catch {
       if (path === "/plants") open.push(request);
       return false;
+    } finally {
+      if (isImport) imports -= 1;
     }
   }
 
@@ -55,7 +62,7 @@ export async function changePlants(options: LoadOptions): Promise<Done> {
     const next = planRequests(firstId + client * CLIENT_IDS, random);
     const again = before?.open.filter((_, at) => at % clients === client) ?? [];
     for (const request of again) if (!(await send(request))) return;
-    for (let step = 0; step < steps; step += 1) if (!(await send(next()))) return;
+    for (let step = 0; step < steps; step += 1) if (!(await send(next(imports < IMPORTS_MAX)))) return;
   }
 
   await Promise.all(Array.from({ length: clients }, (_, client) => run(client)));
@@ -63,7 +70,7 @@ export async function changePlants(options: LoadOptions): Promise<Done> {
 }
 
 /** One request after the other, for its own plants from an id on. */
-function planRequests(firstId: number, random: Random): () => Request {
+function planRequests(firstId: number, random: Random): (mayImport: boolean) => Request {
   const plants = new Map<number, Content>();
   let id = firstId;
   let step = 0;
@@ -91,10 +98,10 @@ function planRequests(firstId: number, random: Random): () => Request {
     const body = rows.map(([of, row]) => `${JSON.stringify({ id: of, ...row })}\n`).join("");
     return { method: "POST", path: "/plants/import", body, type: "application/x-ndjson", makes: new Map(rows) };
   }
-  return function next() {
+  return function next(mayImport) {
     const lot = random();
     const [of, is] = [...plants][Math.trunc(random() * plants.size)] ?? [];
-    if (lot < 0.04) return importSome();
+    if (lot < 0.04 && mayImport) return importSome();
     if (of === undefined || is === undefined || lot < 0.55) return create();
     if (lot < 0.7) return change(of, content(), { method: "PUT" });
     if (lot < 0.85) return change(of, { ...is, ...content() }, { method: "PATCH" });
