@@ -1888,6 +1888,13 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     test: "web/past.test.ts",
+    name: "with no button moved when they come",
+    file: "web/past/past.css",
+    from: "  min-height: 1lh;\n",
+    to: "",
+  },
+  {
+    test: "web/past.test.ts",
     name: "is one though it was sent in slices",
     file: "web/import/send-file.ts",
     from: "name: from.name, signal,",

@@ -2,15 +2,19 @@ import { useEffect, useState } from "preact/hooks";
 import type { PastImport } from "../../src/client/client.ts";
 import { count } from "../catalogue/bulk-text.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import { minuteOf } from "../time.ts";
+import { quote } from "../notices.ts";
 import { Button } from "../ui/button.tsx";
 import { Problem } from "../ui/form.tsx";
 import { pastFailureText } from "./past-pages.ts";
-import { byText, statusText } from "./past-text.ts";
+import { byText, secondOf, statusText } from "./past-text.ts";
 import { takeBack } from "./take-back.ts";
 
 const NOT_ALL =
   "Not all was taken back. What someone has changed since stays as it is. If this was interrupted, take the import back again: it goes on.";
+
+/** How many are shown at once, and how many plants of each. */
+const ROWS = 20;
+const EXAMPLES = 2;
 
 type PastImportsProps = Readonly<{
   catalogue: Catalogue;
@@ -26,6 +30,9 @@ export function PastImports({ catalogue, asked, running, onRun }: PastImportsPro
   const { client, access } = catalogue;
   const [list, setList] = useState<readonly PastImport[]>();
   const [problem, setProblem] = useState<string>();
+  const [rows, setRows] = useState(ROWS);
+  const shown = (list ?? []).slice(0, rows);
+  const examples = useExamples(catalogue, shown);
 
   function load(): void {
     setProblem(undefined);
@@ -52,35 +59,68 @@ export function PastImports({ catalogue, asked, running, onRun }: PastImportsPro
       <Problem text={problem} />
       <p role="status">{statusText(list, problem, "No import is kept.")}</p>
       <ul class="past-list">
-        {(list ?? []).map((one) => (
-          <li key={one.id} class="past-row">
-            <div>
-              <p>{changedText(one)}</p>
-              <p class="hint">
-                {minuteOf(one.began)}
-                {byText(one.by)}
-              </p>
-            </div>
-            {access.write ? (
-              <TakeBack
-                step={running === one.id ? "Taking back…" : "Take this import back"}
-                about={changedText(one)}
-                disabled={running !== undefined}
-                onTake={() => void take(one)}
-              />
-            ) : null}
-          </li>
+        {shown.map((one) => (
+          <OneImport
+            key={one.id}
+            about={one}
+            examples={examples.get(one.id) ?? ""}
+            step={running === one.id ? "Taking back…" : "Take this import back"}
+            isBusy={running !== undefined}
+            onTake={access.write ? take : undefined}
+          />
         ))}
       </ul>
-      {list === undefined && problem !== undefined ? <Button label="Try again" onClick={load} /> : null}
+      <div class="choices">
+        {list === undefined && problem !== undefined ? <Button label="Try again" onClick={load} /> : null}
+        {shown.length < (list?.length ?? 0) ? <Button label="Earlier" onClick={() => setRows(rows + ROWS)} /> : null}
+      </div>
     </div>
   );
 }
 
-type TakeBackProps = Readonly<{ step: string; about: string; disabled: boolean; onTake: () => void }>;
+type OneImportProps = Readonly<{
+  about: PastImport;
+  examples: string;
+  step: string;
+  isBusy: boolean;
+  onTake: ((one: PastImport) => Promise<void>) | undefined;
+}>;
 
-function TakeBack({ step, about, disabled, onTake }: TakeBackProps) {
-  return <Button label={step} aria-label={`${step}: ${about}`} disabled={disabled} onClick={onTake} />;
+function OneImport({ about, examples, step, isBusy, onTake }: OneImportProps) {
+  const [changed, when] = [changedText(about), secondOf(about.began)];
+  const label = [`${step}: ${changed}`, examples, when].filter((part) => part !== "").join(", ");
+  return (
+    <li class="past-row">
+      <div>
+        <p>{changed}</p>
+        <p class="past-examples">{examples}</p>
+        <p class="hint">
+          {when}
+          {byText(about.by)}
+        </p>
+      </div>
+      {onTake ? <Button label={step} aria-label={label} disabled={isBusy} onClick={() => void onTake(about)} /> : null}
+    </li>
+  );
+}
+
+/** For each import some of its plants, by name: others may have been made in the same second, with as many plants. One is asked for after the other. */
+function useExamples({ client }: Catalogue, shown: readonly PastImport[]): ReadonlyMap<string, string> {
+  const [examples, setExamples] = useState<ReadonlyMap<string, string>>(new Map());
+  useEffect(() => {
+    const stop = new AbortController();
+    async function find(): Promise<void> {
+      for (const { id } of shown.filter((one) => !examples.has(one.id))) {
+        const { changes } = await client.changesOfImport(id, { limit: EXAMPLES, signal: stop.signal });
+        const text = changes.flatMap(({ to }) => (to ? [quote(to.name)] : [])).join(", ");
+        setExamples((before) => new Map([...before, [id, text]]));
+      }
+    }
+    // Without them, it is known when each was made, and how much it changed.
+    find().catch(() => undefined);
+    return () => stop.abort();
+  }, [shown.length]);
+  return examples;
 }
 
 /** "120 plants added, 3 replaced" */

@@ -9,6 +9,11 @@ export function pastText({ change, at, by, import: inImport }: PastChange): stri
   return `${KINDS[change]} ${minuteOf(at)}${byText(by)}${inImport === undefined ? "" : ", in an import"}`;
 }
 
+/** Of a time in RFC 3339: the day and the second. */
+export function secondOf(time: string): string {
+  return new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
+}
+
 /** Who did it, if the service says so: null is a command on its own machine. */
 export function byText(by: string | null | undefined): string {
   if (by === undefined) return "";
