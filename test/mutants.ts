@@ -1894,6 +1894,13 @@ export const MUTANTS: readonly Mutant[] = [
     to: "",
   },
   {
+    test: "web/news-button.test.ts",
+    name: "what others changed is told beside a long filter",
+    file: "web/live/news-button.css",
+    from: "  right: 0.5rem;\n",
+    to: "  left: 50%;\n",
+  },
+  {
     test: "web/past.test.ts",
     name: "is one though it was sent in slices",
     file: "web/import/send-file.ts",

@@ -110,7 +110,7 @@ const ROWS: readonly Row[] = [
         async ({ page, click }) => {
           await Promise.all([page.waitForResponse(/\/plants\b/), click("Refresh")]);
           await page.locator("#plants[aria-busy=false]").waitFor();
-          expect(await page.locator(".toolbar-found [role=status]").textContent()).toBe("3 plants.");
+          expect(await page.locator(".toolbar-found > [role=status]").textContent()).toBe("3 plants.");
           await place.put(4, { name: "Zea" });
         },
       ],

@@ -1,3 +1,4 @@
+import type { ComponentType } from "preact";
 import type { Client, Plant } from "../../src/client/client.ts";
 import { createPageClient } from "../../src/client/page-client.ts";
 import type { AppContext } from "../app-context.ts";
@@ -44,6 +45,8 @@ export class Catalogue {
   readonly changedAt: () => number;
   /** What others changed, and the list does not show. */
   readonly news = new State<News | undefined>(undefined);
+  /** What shows the news. It comes with the code that hears of them. */
+  readonly newsView = new State<Readonly<{ View: ComponentType<Readonly<{ catalogue: Catalogue }>> }> | undefined>(undefined);
   /** The plants that others changed last, as they are now. */
   readonly heard = new State<Heard>(new Map());
   readonly context: AppContext;

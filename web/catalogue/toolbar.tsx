@@ -4,7 +4,6 @@ import { tokenize } from "../../src/domain/terms.ts";
 import { quote } from "../notices.ts";
 import { parseId } from "../plants/draft.ts";
 import { countText, nameLabel, tagLabel } from "../plants/label.ts";
-import { NewsButton } from "../live/news-button.tsx";
 import type { News } from "../live/news.ts";
 import { IconButton, LinkButton } from "../ui/button.tsx";
 import { useValue } from "../state.ts";
@@ -39,7 +38,6 @@ export function Toolbar({ catalogue }: Readonly<{ catalogue: Catalogue }>) {
         <Chips catalogue={catalogue} onOpen={edit} />
         <Found catalogue={catalogue} />
       </div>
-      <NewsButton catalogue={catalogue} />
     </div>
   );
 }
@@ -85,10 +83,14 @@ function Found({ catalogue }: Readonly<{ catalogue: Catalogue }>) {
   const { views } = catalogue.context;
   const { sort } = useValue(views.state);
   const listed = useValue(catalogue.listing.state);
+  const shownNews = useValue(catalogue.newsView);
   const { shown, spoken } = useWords(listed, useValue(catalogue.tagCounts.total), useValue(catalogue.news));
   return (
     <>
-      <p ref={exactText(shown)} />
+      <div class="toolbar-count">
+        <p ref={exactText(shown)} />
+        {shownNews ? <shownNews.View catalogue={catalogue} /> : null}
+      </div>
       <IconButton icon="refresh" label="Refresh" title="Refresh" onClick={() => void catalogue.readAgain()} />
       {sort === "name" || sort === "-name" ? (
         <LinkButton label="Same names" onClick={() => catalogue.context.opening.open({ kind: "same-names" })} />
@@ -130,9 +132,11 @@ function describe({ phase, plants, view }: Listed, total: PlantCount | undefined
   const why = isWordless ? `Names are searched by letters and digits, and ${quote(view.q)} has none, so it leaves nothing out. ` : "";
   // In the place of rows it is said that there are none.
   if (plants.length === 0) return why;
-  if (phase === "whole" && unseen !== undefined) return `${why}${countOf(plants.length + unseen)}${found}.`;
-  if (phase === "failed") return `${why}The first ${count} plants${found}.`;
   const isCounted = total && total.plants > plants.length;
+  // So many may have come that no one counts them here.
+  const all = unseen === undefined && isCounted ? `${countText(total)} plants` : countOf(plants.length + (unseen ?? 0));
+  if (phase === "whole") return `${why}${all}${found}.`;
+  if (phase === "failed") return `${why}The first ${count} plants${found}.`;
   const first = isCounted ? `${countText(total)} plants${found}. The first ${count} are here` : `The first ${count} plants${found}`;
   if (plants.length >= ROWS_MAX) return `${why}${first}. Search for the others, or export all.`;
   return `${why}${first}, more as you scroll.`;

@@ -2,6 +2,7 @@ import type { Catalogue } from "../catalogue/catalogue.ts";
 import { keepFresh } from "../catalogue/freshness.ts";
 import { rowsDownTo } from "../catalogue/visible-rows.ts";
 import { listen } from "../listen.ts";
+import { NewsButton } from "./news-button.tsx";
 import { SharedStream } from "./shared-stream.ts";
 import { openTaking } from "./taking.ts";
 
@@ -20,6 +21,7 @@ export function keepLive(catalogue: Catalogue, token: string): () => void {
     }
   }
   follow();
+  catalogue.newsView.set({ View: NewsButton });
   const ends = [
     listen({ visibilitychange: follow }),
     keepFresh(catalogue, { isLive: () => stream.isLive, look: taking.askAgain }),

@@ -3,6 +3,8 @@ import { count } from "../catalogue/bulk-text.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { useValue } from "../state.ts";
 import { focusHome } from "../ui/focus.ts";
+import { useOwnStyle } from "../ui/own-style.ts";
+import css from "./news-button.css" with { type: "text" };
 import type { News } from "./news.ts";
 
 /** How long after it comes a number is read out, and the next one after that. */
@@ -11,6 +13,7 @@ const SPOKEN_AGAIN_MS = 10_000;
 
 /** Says what others changed that the list does not show, and shows it. It lies over the words beside it, so that no row moves. */
 export function NewsButton({ catalogue }: Readonly<{ catalogue: Catalogue }>) {
+  useOwnStyle(css);
   const news = useValue(catalogue.news);
   const text = news ? newsText(news) : "";
   const spoken = useSpoken(text);
@@ -54,7 +57,7 @@ function useSpoken(text: string): string {
   return isNews ? spoken : "";
 }
 
-/** "3 new plants, 2 gone" */
+/** "3 new plants, 2 plants gone": where it is more than that, there is no room for all on a phone. */
 function newsText({ appeared, gone, moved, isCut }: News): string {
   if (isCut) return "Many plants have changed";
   const parts = [
@@ -62,5 +65,6 @@ function newsText({ appeared, gone, moved, isCut }: News): string {
     gone.size > 0 ? `${count(gone.size)} gone` : "",
     moved > 0 ? `${count(moved)} moved` : "",
   ];
-  return parts.filter((part) => part !== "").join(", ");
+  const some = parts.filter((part) => part !== "");
+  return some.length < parts.length ? some.join(", ") : `${count(appeared + gone.size + moved)} have changed`;
 }
