@@ -1894,6 +1894,27 @@ export const MUTANTS: readonly Mutant[] = [
     to: "",
   },
   {
+    test: "web/deleted-row.test.ts",
+    name: "keeps the focus, deletes and selects nothing",
+    file: "web/catalogue/plant-row.tsx",
+    from: '"aria-disabled": isDeleted || undefined',
+    to: "disabled: isDeleted",
+  },
+  {
+    test: "web/deleted-row.test.ts",
+    name: "takes no focus away with the bar of what is selected",
+    file: "web/catalogue/tick-bar.tsx",
+    from: "(document.activeElement === document.body && focusHome())",
+    to: "0",
+  },
+  {
+    test: "web/deleted-row.test.ts",
+    name: "is in no selection",
+    file: "web/catalogue/ticks.ts",
+    from: "isDeleted && this.#plants.delete(id)",
+    to: "isDeleted && id",
+  },
+  {
     test: "web/news-button.test.ts",
     name: "what others changed is told beside a long filter",
     file: "web/live/news-button.css",

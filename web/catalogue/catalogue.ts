@@ -66,7 +66,7 @@ export class Catalogue {
     this.listing = listing;
     this.bulkChanges = bulkChanges;
     this.tagCounts = new LiveTagCounts(client, views.state);
-    this.ticks = new Ticks({ client, listing, notices });
+    this.ticks = new Ticks({ client, listing, notices, gone: () => this.news.get()?.gone });
     this.renaming = new Renaming({ client, bulkChanges, notices, storage: tabStorage() });
     this.tagging = new Tagging({ bulkChanges, notices });
     this.deletions = new Deletions({ bulkChanges, listing, notices });

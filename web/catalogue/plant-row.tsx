@@ -10,7 +10,7 @@ export type RowAction = "delete" | "edit" | "open" | "tag";
 type PlantRowProps = Readonly<{
   plant: Plant;
   isRevealed: boolean;
-  /** Whether someone else deleted it since. */
+  /** Whether someone else deleted it since: it can be had back from its history, and nothing else can be done with it. */
   isDeleted: boolean;
   isTicked: boolean;
   mayChange: boolean;
@@ -23,7 +23,10 @@ export function PlantRow({ plant, isRevealed, isDeleted, isTicked, mayChange, at
   const text = String(id);
   const isNameless = isInvisible(name);
   const spoken = isNameless ? `plant ${text}` : name;
-  const label = isDeleted ? `${spoken}, deleted` : isNameless ? `Plant ${text}` : undefined;
+  const called = isDeleted ? `${spoken}, deleted` : spoken;
+  const label = isDeleted ? called : isNameless ? `Plant ${text}` : undefined;
+  // Not disabled: what has the focus keeps it.
+  const unavailable = { "aria-disabled": isDeleted || undefined };
   return (
     <tr
       role="row"
@@ -36,7 +39,7 @@ export function PlantRow({ plant, isRevealed, isDeleted, isTicked, mayChange, at
       style={topPx === undefined ? undefined : { top: `${topPx}px` }}
     >
       <td role="cell" class="plant-row-tick">
-        <input type="checkbox" data-action="tick" aria-label={`Select ${spoken}`} checked={isTicked} />
+        <input type="checkbox" data-action="tick" aria-label={`Select ${called}`} checked={isTicked} {...unavailable} />
       </td>
       <td role="cell" class="plant-row-id" ref={exactText(text)} />
       <td role="cell" class={isNameless ? "plant-row-name none" : "plant-row-name"} title={name} dir="auto">
@@ -51,8 +54,8 @@ export function PlantRow({ plant, isRevealed, isDeleted, isTicked, mayChange, at
       </td>
       {mayChange ? (
         <td role="cell" class="plant-row-actions">
-          <IconButton icon="edit" data-action="edit" label={`Edit ${spoken}`} />
-          <IconButton icon="remove" data-action="delete" label={`Delete ${spoken}`} />
+          <IconButton icon={isDeleted ? "refresh" : "edit"} data-action="edit" label={`${isDeleted ? "History of" : "Edit"} ${called}`} />
+          <IconButton icon="remove" data-action="delete" label={`Delete ${called}`} {...unavailable} />
         </td>
       ) : null}
     </tr>

@@ -13,7 +13,7 @@ import { SELECTION } from "./tick-bar.tsx";
 import { sortOf } from "./sort-menu.tsx";
 import { usePrinting, useRange, useRowPx } from "./visible-rows.ts";
 import type { Range } from "./visible-rows.ts";
-import type { Ticked } from "./ticks.ts";
+import type { Ticked, Ticks } from "./ticks.ts";
 
 /** How many rows before the end the next page is asked for. */
 const AHEAD_ROWS = 250;
@@ -65,7 +65,7 @@ export function PlantTable({ catalogue }: Readonly<{ catalogue: Catalogue }>) {
         <tr role="row" aria-rowindex={1}>
           <th role="columnheader" scope="col">
             <span class="unseen">Selected</span>
-            <TickLoaded plants={plants} ticked={ticked} onTick={() => ticks.toggleLoaded()} />
+            <TickLoaded ticks={ticks} ticked={ticked} />
           </th>
           <th role="columnheader" scope="col" aria-sort={sortOf("id", listed.view.sort)}>
             Id
@@ -97,11 +97,10 @@ export function PlantTable({ catalogue }: Readonly<{ catalogue: Catalogue }>) {
   );
 }
 
-type TickLoadedProps = Readonly<{ plants: readonly Plant[]; ticked: Ticked; onTick: () => void }>;
-
 /** The checkbox of all rows that are loaded. */
-function TickLoaded({ plants, ticked, onTick }: TickLoadedProps) {
-  const areAll = plants.length > 0 && plants.every(({ id }) => ticked.plants.has(id));
+function TickLoaded({ ticks, ticked }: Readonly<{ ticks: Ticks; ticked: Ticked }>) {
+  const isSome = ticked.plants.size > 0;
+  const areAll = isSome && ticks.areAll();
   return (
     <input
       class="plant-table-tick"
@@ -109,9 +108,9 @@ function TickLoaded({ plants, ticked, onTick }: TickLoadedProps) {
       aria-label="Select all plants that are loaded"
       checked={areAll}
       ref={(box) => {
-        if (box) box.indeterminate = !areAll && ticked.plants.size > 0;
+        if (box) box.indeterminate = isSome && !areAll;
       }}
-      onClick={onTick}
+      onClick={() => ticks.toggleLoaded()}
     />
   );
 }
@@ -171,9 +170,11 @@ function usePresses(catalogue: Catalogue, plants: readonly Plant[]) {
   };
 }
 
-function act(action: RowAction, plant: Plant, { deletions, ticks, context: { views, opening } }: Catalogue): void {
-  if (action === "edit" || action === "open") opening.open({ kind: "edit", id: plant.id });
+function act(action: RowAction, plant: Plant, { deletions, news, ticks, context: { views, opening } }: Catalogue): void {
+  const isDeleted = news.get()?.gone.get(plant.id) === true;
+  if (action === "edit" || action === "open") opening.open({ kind: isDeleted ? "history" : "edit", id: plant.id });
   else if (action === "delete") {
+    if (isDeleted) return;
     deletions.remove([plant]);
     ticks.note([{ before: plant, after: undefined }]);
   } else if (plant.tag !== undefined) views.show({ ...views.state.get(), tag: plant.tag }, "push");

@@ -1,3 +1,4 @@
+import { useEffect } from "preact/hooks";
 import { useValue } from "../state.ts";
 import { Button, IconButton } from "../ui/button.tsx";
 import { useDock } from "../ui/dock.ts";
@@ -24,10 +25,15 @@ type TickBarProps = Readonly<{ catalogue: Catalogue; /** Asks for the tag that a
 export function TickBar({ catalogue, onTag }: TickBarProps) {
   const { access, ticks, tagging, deletions, context } = catalogue;
   const { plants, isGathering, isCut } = useValue(ticks.state);
-  const listed = useValue(catalogue.listing.state);
+  const { phase } = useValue(catalogue.listing.state);
   const bar = useDock("ticks");
-  const areAll = listed.phase === "whole" && listed.plants.every(({ id }) => plants.has(id));
-  if (plants.size === 0 && !isGathering) {
+  const isNone = plants.size === 0 && !isGathering;
+  useEffect(() => {
+    if (isNone) return undefined;
+    // Its buttons go with the selection, also when someone else deletes what is selected.
+    return () => void (document.activeElement === document.body && focusHome());
+  }, [isNone]);
+  if (isNone) {
     return (
       <section ref={bar}>
         <p role="status" />
@@ -52,20 +58,15 @@ export function TickBar({ catalogue, onTag }: TickBarProps) {
     deletions.remove(ticks.seen());
     ticks.clear();
   }
-  function clear(): void {
-    // Its buttons go with the selection.
-    focusHome();
-    ticks.clear();
-  }
   return (
     <section class="dock tick-bar" aria-label="Selected plants" id={SELECTION} tabIndex={-1} ref={bar}>
       <p role="status">{`${count(plants.size)} selected${isCut ? CUT : ""}`}</p>
-      {areAll || isGathering || isCut ? null : button("Select all", () => void ticks.tickFound(), "quiet")}
+      {(phase === "whole" && ticks.areAll()) || isGathering || isCut ? null : button("Select all", () => void ticks.tickFound(), "quiet")}
       {access.write ? button("Set tag", onTag) : null}
       {access.write ? button("Remove tag", () => void tagging.setTag(ticks.seen(), undefined)) : null}
       <Menu label="Save as" items={[...files, labels]} disabled={isGathering} />
       {access.write ? button("Delete selected", remove, "danger") : null}
-      <IconButton icon="close" label="Clear the selection" onClick={clear} />
+      <IconButton icon="close" label="Clear the selection" onClick={() => ticks.clear()} />
     </section>
   );
 }

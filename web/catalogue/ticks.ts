@@ -17,9 +17,15 @@ export type Ticked = Readonly<{
 const PAGE = 1000;
 const DETAIL_MS = 250;
 
-type TicksOptions = Readonly<{ client: Client; listing: Listing; notices: Notices }>;
+type TicksOptions = Readonly<{
+  client: Client;
+  listing: Listing;
+  notices: Notices;
+  /** Plants that are gone, whose rows are still there, with whether they were deleted. */
+  gone?: () => ReadonlyMap<bigint, boolean> | undefined;
+}>;
 
-/** The plants that were selected, each as it was last seen. */
+/** The plants that were selected, each as it was last seen. What someone has deleted is not, though its row may still be there. */
 export class Ticks {
   readonly state: State<Ticked>;
   readonly #plants = new Map<bigint, Plant>();
@@ -74,8 +80,14 @@ export class Ticks {
 
   /** Selects all plants that are loaded; none, if all were. */
   toggleLoaded(): void {
-    if (this.#loaded().every(({ id }) => this.#plants.has(id))) this.clear();
+    if (this.areAll()) this.clear();
     else this.#tickLoaded();
+  }
+
+  /** Whether all that are loaded are selected. */
+  areAll(): boolean {
+    const gone = this.#parts.gone?.();
+    return this.#loaded().every(({ id }) => this.#plants.has(id) || gone?.get(id));
   }
 
   /** Selects all that is found, also what is not loaded yet. */
@@ -128,6 +140,7 @@ export class Ticks {
   }
 
   #publish(): void {
+    this.#parts.gone?.()?.forEach((isDeleted, id) => isDeleted && this.#plants.delete(id));
     this.state.set({ plants: this.#plants, isGathering: this.#gathering !== undefined, isCut: this.#isCut });
   }
 

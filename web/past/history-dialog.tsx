@@ -26,6 +26,7 @@ export function HistoryDialog({ catalogue, id }: HistoryProps) {
   useEffect(() => heard.watch(() => heard.get().has(id) && setNow({ plant: heard.get().get(id) })), []);
   const [newest] = past ?? [];
   const isBehind = past !== undefined && now !== undefined && newest?.forgotten !== true && !isSame(now.plant, newest?.to);
+  const isGone = newest !== undefined && newest.forgotten !== true && newest.to === undefined;
   // A message outside of the dialog is not read out.
   const [failed, setFailed] = useState<string>();
 
@@ -61,7 +62,7 @@ export function HistoryDialog({ catalogue, id }: HistoryProps) {
         {isBehind ? <Button label="Show the latest change" onClick={again} /> : null}
         {problem === undefined ? null : <Button label="Try again" onClick={again} />}
         {earlier ? <Button label="Earlier" onClick={earlier} /> : null}
-        <Button label="Back to the plant" onClick={() => opening.open({ kind: "edit", id })} />
+        {isGone ? null : <Button label="Back to the plant" onClick={() => opening.open({ kind: "edit", id })} />}
         <Button label="Done" class="primary" onClick={() => opening.close()} />
       </footer>
     </Dialog>

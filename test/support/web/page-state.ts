@@ -32,6 +32,7 @@ type Ticks = Readonly<{
   state: State<Readonly<{ isCut: boolean }>>;
   toggle: (at: number, isRange: boolean) => void;
   toggleLoaded: () => void;
+  areAll: () => boolean;
   tickFound: () => Promise<void>;
   clear: () => void;
   seen: () => readonly Plant[];
@@ -80,6 +81,7 @@ type Catalogue = Readonly<{
   tagging: Readonly<{ setTag: (plants: readonly Plant[], tag: string | undefined) => Promise<void> }>;
   renaming: Readonly<{ rename: (tag: string, to: string | undefined, plants: number | undefined) => Promise<boolean>; offer: () => void }>;
   note: Note;
+  news: State<News | undefined>;
   added: State<Plant | undefined>;
   reload: () => Promise<void>;
   refresh: () => Promise<void>;
