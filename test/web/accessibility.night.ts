@@ -173,7 +173,7 @@ const IN_DIALOG: Readonly<Record<string, readonly Step[]>> = {
   ],
   "a question before it is forgotten how to read a file": [
     ...previewed("id,name,other\n1,Acer,Maple\n"),
-    "click Change",
+    "offers Change > click Change",
     ({ field }) => field("Name").selectOption({ label: "other" }),
     "reads Maple > press Escape > reads Closing forgets how you chose to read it.",
   ],
