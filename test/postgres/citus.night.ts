@@ -32,7 +32,7 @@ function bind(text: string, ...values: readonly string[]): string {
 }
 
 async function distribute(url: string, shards = 32): Promise<void> {
-  await queryOnce(url, "DROP TABLE IF EXISTS plants, tokens, plant_store_schema");
+  await queryOnce(url, "DROP TABLE IF EXISTS plants, tokens, plant_store_schema, plant_changes");
   await (await openStore(url)).close();
   await queryOnce(url, `SELECT create_distributed_table('plants', 'id', shard_count := ${shards})`);
   // As the guide says: otherwise a page takes several times as long.
@@ -45,7 +45,7 @@ const plantsFrom = (first: number, count: number): NewPlant[] =>
 /** The address for a user who does not own the tables. */
 async function guestOf(user: string, setting = ""): Promise<string> {
   await queryOnce(CITUS, `CREATE ROLE ${user} LOGIN`).catch(() => {});
-  await queryOnce(CITUS, `GRANT SELECT, INSERT, UPDATE, DELETE ON plants, tokens, plant_store_schema TO ${user}`);
+  await queryOnce(CITUS, `GRANT SELECT, INSERT, UPDATE, DELETE ON plants, tokens, plant_store_schema, plant_changes TO ${user}`);
   if (setting !== "") await queryOnce(CITUS, `ALTER ROLE ${user} SET ${setting}`);
   return Object.assign(new URL(CITUS), { username: user, password: "" }).href;
 }
