@@ -2,8 +2,6 @@ import { afterEach, describe, expect, it } from "bun:test";
 import { Client } from "pg";
 import { asPlantId } from "../../src/domain/plant.ts";
 import { INSERT_LOGGED_OF_ONE as INSERT_LOGGED } from "../../src/store/postgres/change-statements.ts";
-import { ChangeLog } from "../../src/store/postgres/change-log.ts";
-import type { Execute } from "../../src/store/postgres/engine/retry.ts";
 import { forgetPostgresChanges } from "../../src/store/postgres/forget.ts";
 import { restorePostgresStore } from "../../src/store/postgres/restore.ts";
 import type { LogCursor } from "../../src/store/history.ts";
@@ -13,7 +11,7 @@ import { readOn } from "../support/history-pages.ts";
 import { plantOf } from "../support/plant.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
 import { inPublic, queryOnce } from "../support/postgres/database-server.ts";
-import { openExecute, openLog, openStore } from "../support/postgres/store.ts";
+import { openLog, openStore } from "../support/postgres/store.ts";
 import { inForm, tell } from "../support/run-form.ts";
 import { rejectionOf } from "../support/rejection.ts";
 import { until } from "../support/until.ts";
@@ -49,9 +47,6 @@ async function readAll(store: Store, after: LogCursor | undefined) {
   const { changes, cursor } = await readOn(store, { after });
   return { ids: changes.map(({ id }) => Number(id)), cursor };
 }
-
-/** The answer yes, whatever was asked. */
-const onCitus = async <Row>() => [["t"]] as unknown as Row[];
 
 const WRITERS = 4;
 const SECONDS = inForm(3, 60);
@@ -219,29 +214,6 @@ describe("the log of changes", () => {
     );
     expect(await rejectionOf(readAll(store, before))).toMatchObject(gone);
     expect(log.lines.join("")).toContain("changes_begin_anew");
-    const newest = await store.history.newest();
-    await store.plants.create(plantOf(2));
-    expect((await readAll(store, newest)).ids).toEqual([2]);
-  });
-
-  it("begins a new history where the plants were on Citus for a while, and changes were not logged", async () => {
-    const url = await cluster.createDatabase();
-    const store = await open(url);
-    await store.plants.create(plantOf(1));
-    const before = await store.history.newest();
-    const { execute, close: closePool } = openExecute(url);
-    let isOnCitus = true;
-    // What tells of Citus answers as it does there.
-    const probe: Execute = (statement, ...rest) =>
-      statement.text.includes("pg_dist_") && isOnCitus ? onCitus() : execute(statement, ...rest);
-    const changes = new ChangeLog({ execute, probe, log: openLog() });
-    await changes.follow();
-    expect(changes.isKept()).toBe(false);
-    isOnCitus = false;
-    await changes.follow();
-    expect(changes.isKept()).toBe(true);
-    await closePool();
-    expect(await rejectionOf(readAll(store, before))).toMatchObject(gone);
     const newest = await store.history.newest();
     await store.plants.create(plantOf(2));
     expect((await readAll(store, newest)).ids).toEqual([2]);

@@ -44,7 +44,11 @@ export class ChangeLog {
   readonly #log: Log;
   readonly #listeners = new Set<() => void>();
   readonly #closing = new AbortController();
+  #isWritten = false;
   #isKept = false;
+  /** Whether changes were not logged since the oldest row. */
+  #isStale = false;
+  #isEmptying = false;
   #mark: bigint | undefined;
   #isPolling = false;
 
@@ -56,15 +60,23 @@ export class ChangeLog {
 
   readonly isKept = (): boolean => this.#isKept;
 
-  /** Finds out whether the log can be kept: not where Citus has the plants elsewhere. */
+  /**
+   * Whether what changes in the table of plants of this server goes with its row: even where the plants are on Citus as far
+   * as we know. They may have come back, and another replica that has seen it tells those who follow where to go on.
+   */
+  readonly isWritten = (): boolean => this.#isWritten;
+
+  /** Finds out whether the log can be kept: not where Citus has the plants elsewhere, and then only once it is empty. */
   readonly follow = async (): Promise<void> => {
     const [row] = await this.#probe<[isSupported: string, isThere: string]>(LOG.find, [], REPEATABLE);
-    const isPossible = row!.every((answer) => answer === "t");
-    const isKept = isPossible && !(await areDistributed(this.#probe));
-    if (this.#isKept && !isKept) this.#log.warn("changes_not_logged");
-    this.#isKept = isKept;
-    // If it fails, as on a standby, the next look tries again.
-    if (isPossible && !isKept) await this.#empty().catch(() => {});
+    const isThere = row!.every((answer) => answer === "t");
+    const isPossible = isThere && !(await areDistributed(this.#probe));
+    if (this.#isKept && !isPossible) this.#log.warn("changes_not_logged");
+    this.#isWritten = isThere;
+    this.#isStale ||= isThere && !isPossible;
+    this.#isKept = isPossible && !this.#isStale;
+    // Not waited for: a long log takes minutes.
+    if (this.#isStale && !this.#isEmptying) void this.#empty();
   };
 
   /** Looks at the log. What is below the mark is complete for every statement that begins after this has resolved. */
@@ -152,11 +164,18 @@ export class ChangeLog {
     this.#mark = undefined;
   }
 
-  /** What changes now is not in the log. When it is kept again, no place of before may lead past that. */
+  /** When it is kept again, no place of before may lead past what was not logged. */
   async #empty(): Promise<void> {
-    const [row] = await this.#probe<[at: bigint]>(OLDEST, [], REPEATABLE);
-    if (row![0] === 0n) return;
-    while ((await this.#execute(DELETE_FIRST, [ROWS_AT_ONCE], ONCE)).length > 0);
+    this.#isEmptying = true;
+    try {
+      const [row] = await this.#probe<[at: bigint]>(OLDEST, [], REPEATABLE);
+      for (let isMore = row![0] !== 0n; isMore;)
+        isMore = (await this.#execute<[isMore: string]>(DELETE_FIRST, [ROWS_AT_ONCE], ONCE))[0]![0] === "t";
+      this.#isStale = false;
+    } catch {
+      // The next look tries again, as on a standby.
+    }
+    this.#isEmptying = false;
   }
 
   async #pause(ms: number): Promise<void> {

@@ -158,9 +158,10 @@ export const DELETE_OLD = {
 
 const FIRST_ROWS = `(xid, at) IN (SELECT xid, at FROM store.plant_changes ORDER BY xid, at LIMIT $1::bigint)`;
 
-/** Deletes the first rows, at most so many. */
+/** Deletes the first rows, at most so many. Returns whether it saw more: some of the first ones others may delete. */
 export const DELETE_FIRST = {
-  text: `DELETE FROM store.plant_changes WHERE ${FIRST_ROWS} RETURNING at`,
+  text: `WITH deleted AS (DELETE FROM store.plant_changes WHERE ${FIRST_ROWS})
+    SELECT count(*) > $1::bigint FROM (SELECT FROM store.plant_changes LIMIT $1::bigint + 1) AS first`,
 } as const satisfies Statement;
 
 /**

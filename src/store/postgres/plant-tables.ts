@@ -39,8 +39,8 @@ const openTable: OpenTables = (execute, how) => ({
   confirm: async (plants) => (await execute(CONFIRM_PLANTS, await columnsOf(plants.slice(0, 1)), how)).length === 1,
 });
 
-/** The same with the log of changes, as long as it is kept. */
-export function openLoggedTable(isKept: () => boolean): OpenTables {
+/** The same with the log of changes, as long as it is written. */
+export function openLoggedTable(isWritten: () => boolean): OpenTables {
   return (execute, how) => {
     const table = openTable(execute, how);
     const change = <Plant extends Identified>(
@@ -49,7 +49,7 @@ export function openLoggedTable(isKept: () => boolean): OpenTables {
       unlogged: (plants: readonly Plant[], origin: Origin) => Promise<ChangedIds>,
     ) => {
       return async (plants: readonly Plant[], origin: Origin): Promise<ChangedIds> => {
-        if (!isKept()) return unlogged(plants, origin);
+        if (!isWritten()) return unlogged(plants, origin);
         const writers = writersOf(plants, origin);
         return execute(statementOf(writers), [...(await toColumns(plants)), textsOf(writers), origin.import ?? null], how);
       };

@@ -55,7 +55,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const limits = { gatherTurns: GATHER_TURNS, enough: ENOUGH, searchedMax: POSTGRES_COMMIT_SEARCHED, queueMax, waitMs: queueWaitMs, now };
   const meter = createCommitMeter(metrics, tracer);
   const changes = new ChangeLog({ execute: execute.reads, probe: execute.probes, log });
-  const home = createServerPlants({ execute, open: openLoggedTable(changes.isKept), inFlight: IN_FLIGHT, limits, meter });
+  const home = createServerPlants({ execute, open: openLoggedTable(changes.isWritten), inFlight: IN_FLIGHT, limits, meter });
   const workers = new Workers({ home, hosts, execute: execute.probes, snapshots: server.pools.snapshots, behind, limits, meter, log });
   try {
     await checkServer(server, { hosts, options, changes });
