@@ -353,7 +353,7 @@ export const MUTANTS: readonly Mutant[] = [
     test: "interface/history.test.ts",
     name: "past changes on SQLite a page of plants that are six times as long in JSON",
     file: "src/http/history.ts",
-    from: "page = await read({ before: parameters.cursor, limit: texts.length });",
+    from: "page = await read({ before, limit: texts.length });",
     to: "",
   },
   {
@@ -388,8 +388,8 @@ export const MUTANTS: readonly Mutant[] = [
     test: "interface/follow.test.ts",
     name: "changes on SQLite a stream goes on behind Last-Event-ID",
     file: "src/http/changes.ts",
-    from: 'const given = headers.get("last-event-id") || parameters.after;',
-    to: "const given = parameters.after;",
+    from: 'const lastId = headers.get("last-event-id");',
+    to: "const lastId = undefined;",
   },
   {
     // The snapshot is taken before the cursor.
@@ -413,6 +413,28 @@ export const MUTANTS: readonly Mutant[] = [
     file: "src/http/history.ts",
     from: 'if (!tokenOf(principal).scopes.includes("admin")) return undefined;',
     to: "void tokenOf;",
+  },
+  {
+    test: "interface/history.test.ts",
+    name: "past changes on SQLite a list of past changes takes its own cursors alone",
+    file: "src/http/cursor.ts",
+    from: "!parseLogCursor(place) || toPastCursor(list, place) !== text",
+    to: "!parseLogCursor(place)",
+  },
+  {
+    test: "interface/follow.test.ts",
+    name: "changes on SQLite text that is no cursor gets 400 and says what to send",
+    file: "src/http/changes.ts",
+    from: "if (parseLogCursor(text)) return text;",
+    to: 'if (text !== "") return text;',
+  },
+  {
+    // A service that understands no request of the page is asked without end.
+    test: "web/shared-stream.test.ts",
+    name: "asks once of a service that does not understand it",
+    file: "web/live/shared-stream.ts",
+    from: "this.#cursor !== undefined && LOST.includes(status)",
+    to: "LOST.includes(status)",
   },
   {
     test: "interface/history.test.ts",

@@ -1,7 +1,8 @@
 import { ownerOf } from "../auth/principal.ts";
 import { invalidQuery } from "../domain/errors.ts";
 import { toFilter } from "../domain/plant-filter.ts";
-import type { ChangePage, History } from "../store/history.ts";
+import type { ChangePage, History, LogCursor } from "../store/history.ts";
+import { parseLogCursor } from "../store/log-cursor.ts";
 import type { HistoryFor } from "../store/queued-history.ts";
 import { chooseType } from "./accept.ts";
 import { toChangeText, toPageTexts } from "./change-json.ts";
@@ -15,9 +16,6 @@ import type { HttpResponse } from "./wire/response.ts";
 
 const JSON_TYPE = "application/json";
 const STREAM_TYPE = "text/event-stream";
-
-/** As the contract has it. */
-const CURSOR = /^[\w-]{1,200}$/;
 
 const STREAM_HEADERS = {
   "content-type": STREAM_TYPE,
@@ -38,7 +36,8 @@ type ChangesCall = Call<"listChanges">;
 
 export function changeHandlers({ history, historyFor, streams, represent }: ChangeOptions): Pick<Handlers, "listChanges"> {
   async function readPage({ parameters, principal }: ChangesCall): Promise<ChangePage> {
-    const { after, limit } = parameters;
+    const { limit } = parameters;
+    const after = parseAfter(parameters.after);
     if (after === "now") return { changes: [], cursor: await history.newest(), isEnd: true };
     const { tag } = toFilter(parameters);
     return expectProgress(await historyFor(ownerOf(principal)).read({ after, limit: Math.min(limit, CHANGES_PAGE_MAX), tag }), after);
@@ -46,11 +45,9 @@ export function changeHandlers({ history, historyFor, streams, represent }: Chan
 
   async function openStream(call: ChangesCall): Promise<HttpResponse> {
     const { parameters, headers, connection } = call;
-    const given = headers.get("last-event-id") || parameters.after;
-    if (given !== undefined && !CURSOR.test(given))
-      throw invalidQuery("The header Last-Event-ID is not an `id` of this stream: leave it out.");
-    const after = given === "now" ? undefined : given;
-    const body = await streams.open(call, { after, tag: toFilter(parameters).tag });
+    const lastId = headers.get("last-event-id");
+    const after = lastId ? parseCursor("header Last-Event-ID", lastId) : parseAfter(parameters.after);
+    const body = await streams.open(call, { after: after === "now" ? undefined : after, tag: toFilter(parameters).tag });
     // Only its end shows over HTTP/1.0 that the body has ended.
     return { status: 200, body, headers: connection.isHttp10 ? { ...STREAM_HEADERS, connection: "close" } : STREAM_HEADERS };
   }
@@ -68,4 +65,18 @@ export function changeHandlers({ history, historyFor, streams, represent }: Chan
     listChanges: (call) =>
       chooseType(call.headers.get("accept"), [JSON_TYPE, STREAM_TYPE]) === STREAM_TYPE ? openStream(call) : respond(call),
   };
+}
+
+/** A cursor, or `now`. */
+function parseAfter(text: string | undefined): string | undefined {
+  return text === undefined || text === "now" ? text : parseCursor("query parameter `after`", text);
+}
+
+/**
+ * Throws `invalid_query` for a text that can be no cursor. To begin with what changes next instead would be a gap of which no
+ * one hears. Whether the log has the place shows when it is read.
+ */
+function parseCursor(name: string, text: string): LogCursor {
+  if (parseLogCursor(text)) return text;
+  throw invalidQuery(`The ${name} is not a cursor of changes: send one as it came, or begin with GET /plants/export.`);
 }

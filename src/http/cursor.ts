@@ -1,6 +1,9 @@
+import { hash } from "node:crypto";
 import { invalidQuery } from "../domain/errors.ts";
 import type { PlantStoreError } from "../domain/errors.ts";
 import { asPlantId } from "../domain/plant.ts";
+import type { LogCursor } from "../store/history.ts";
+import { parseLogCursor } from "../store/log-cursor.ts";
 import { ORDERS } from "../store/page.ts";
 import type { Order, Place } from "../store/page.ts";
 
@@ -27,6 +30,22 @@ export function parseCursor(order: Order, text: string): Place {
   // What is no base64url is left out when it is decoded.
   if (!isWhole || bytes[0] !== KINDS[order] || bytes.toString("base64url") !== text) throw unknownCursor();
   return { key: isName ? key.toString("hex") : String(key.readBigInt64BE()), id: asPlantId(bytes.readBigInt64BE(1)) };
+}
+
+/** What a cursor of the past begins with: a hash of its list, so that no other list takes it. */
+const LIST_BYTES = 8;
+
+/** A place in the log for the link to the next page of a list of past changes. */
+export function toPastCursor(list: string, place: LogCursor): string {
+  const mark = hash("sha256", list, "buffer").subarray(0, LIST_BYTES);
+  return Buffer.concat([mark, Buffer.from(place, "base64url")]).toString("base64url");
+}
+
+/** Throws `invalid_query` for a text that `toPastCursor` cannot have made for this list. Whether the log has that place shows when it is read. */
+export function parsePastCursor(list: string, text: string): LogCursor {
+  const place = Buffer.from(text, "base64url").subarray(LIST_BYTES).toString("base64url");
+  if (!parseLogCursor(place) || toPastCursor(list, place) !== text) throw unknownCursor();
+  return place;
 }
 
 function toBytes(order: Order, key: string): Buffer {

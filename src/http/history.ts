@@ -6,7 +6,7 @@ import type { HistoryFor } from "../store/queued-history.ts";
 import type { TokenStore } from "../store/tokens.ts";
 import { toImportText, toPageTexts, toPastText } from "./change-json.ts";
 import type { Names } from "./change-json.ts";
-import { linkTo } from "./cursor.ts";
+import { linkTo, parsePastCursor, toPastCursor } from "./cursor.ts";
 import type { Represent } from "./representation.ts";
 import type { Call, Handlers } from "./router.ts";
 import type { HttpResponse } from "./wire/response.ts";
@@ -15,7 +15,8 @@ type HistoryHandlers = Pick<Handlers, "listPlantChanges" | "listDeletedPlants" |
 
 type HistoryOptions = Readonly<{ historyFor: HistoryFor; tokens: Pick<TokenStore, "names">; represent: Represent }>;
 
-type ReadPage = (query: PastQuery) => Promise<PastPage>;
+/** `name`: tells it from all others. */
+type PastList = Readonly<{ name: string; read: (query: PastQuery) => Promise<PastPage> }>;
 
 type PageCall = Pick<Call<"listDeletedPlants">, "parameters" | "headers" | "principal">;
 
@@ -33,29 +34,31 @@ export function historyHandlers({ historyFor, tokens, represent }: HistoryOption
     return tokens.names([...ids].filter((id) => id !== ""));
   }
 
-  async function respond({ parameters, headers, principal }: PageCall, read: ReadPage): Promise<HttpResponse> {
+  async function respond({ parameters, headers, principal }: PageCall, { name, read }: PastList): Promise<HttpResponse> {
     const limit = Math.min(parameters.limit, CHANGES_PAGE_MAX);
+    const before = parameters.cursor === undefined ? undefined : parsePastCursor(name, parameters.cursor);
     const textsOf = async ({ changes }: PastPage) => {
       const names = await namesOf(changes, principal);
       return toPageTexts(changes, (change) => toPastText(change, names));
     };
-    let page = await read({ before: parameters.cursor, limit });
+    let page = await read({ before, limit });
     let texts = await textsOf(page);
     if (texts.length < page.changes.length) {
       // A shorter page has the link to what follows it.
-      page = await read({ before: parameters.cursor, limit: texts.length });
+      page = await read({ before, limit: texts.length });
       texts = await textsOf(page);
     }
-    const link = page.next === undefined ? {} : linkTo({ limit, cursor: page.next });
+    const link = page.next === undefined ? {} : linkTo({ limit, cursor: toPastCursor(name, page.next) });
     return represent({ status: 200, body: `[${texts.join()}]`, headers: link }, headers);
   }
 
   return {
     listPlantChanges(call) {
       const { parameters, principal } = call;
-      return respond(call, (query) => historyFor(ownerOf(principal)).ofPlant(asPlantId(parameters.id), query));
+      const { ofPlant } = historyFor(ownerOf(principal));
+      return respond(call, { name: `plant ${parameters.id}`, read: (query) => ofPlant(asPlantId(parameters.id), query) });
     },
-    listDeletedPlants: (call) => respond(call, historyFor(ownerOf(call.principal)).deleted),
+    listDeletedPlants: (call) => respond(call, { name: "deleted", read: historyFor(ownerOf(call.principal)).deleted }),
     async listImports({ headers, principal }) {
       const imports = await historyFor(ownerOf(principal)).imports(IMPORTS_LISTED_MAX);
       const names = await namesOf(imports, principal);
@@ -63,7 +66,8 @@ export function historyHandlers({ historyFor, tokens, represent }: HistoryOption
     },
     listImportChanges(call) {
       const { parameters, principal } = call;
-      return respond(call, (query) => historyFor(ownerOf(principal)).ofImport(parameters.id, query));
+      const { ofImport } = historyFor(ownerOf(principal));
+      return respond(call, { name: `import ${parameters.id}`, read: (query) => ofImport(parameters.id, query) });
     },
   };
 }

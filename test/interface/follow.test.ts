@@ -83,7 +83,7 @@ describe.each(ENGINES)("changes on $engine", ({ openFlags }) => {
     const bytes = Buffer.from(cursor, "base64url");
     bytes[bytes.length - 1]! ^= 1;
     for (const accept of ["application/json", "text/event-stream"])
-      for (const after of [bytes.toString("base64url"), "x", "AAAA"]) {
+      for (const after of [bytes, Buffer.alloc(24), Buffer.alloc(24, 255), Buffer.alloc(40, 7)].map((one) => one.toString("base64url"))) {
         const response = await service.request(`/plants/changes?after=${after}`, { headers: { accept } });
         expect([after, response.status]).toEqual([after, 410]);
         expect(await expectConform(OPERATION, response)).toMatchObject({
@@ -91,6 +91,30 @@ describe.each(ENGINES)("changes on $engine", ({ openFlags }) => {
           message: expect.stringContaining("GET /plants/export"),
         });
       }
+  });
+
+  it("text that is no cursor gets 400 and says what to send, in a page, in a stream and in Last-Event-ID", async () => {
+    const cursor = new URLSearchParams(await now()).get("after")!;
+    const short = Buffer.from(cursor, "base64url").subarray(0, 24).toString("base64url");
+    const texts = ["abc", "AAAA", "Now", short.slice(1), `${short}A`, `${short}AA`, `${short}${"A".repeat(21)}_`];
+    const streaming = { accept: "text/event-stream" };
+    for (const text of texts)
+      for (const [name, query, headers] of [
+        ["query parameter `after`", `?after=${text}`, {}],
+        ["query parameter `after`", `?after=${text}`, streaming],
+        ["header Last-Event-ID", `?after=${cursor}`, { ...streaming, "last-event-id": text }],
+      ] as const) {
+        const response = await service.request(`/plants/changes${query}`, { headers });
+        expect([text, response.status]).toEqual([text, 400]);
+        expect(await expectConform(OPERATION, response)).toEqual({
+          error: 40006,
+          message: `The ${name} is not a cursor of changes: send one as it came, or begin with GET /plants/export.`,
+        });
+      }
+    for (const after of ["", "%20", "a+b", "A".repeat(201)])
+      expect((await service.request(`/plants/changes?after=${after}`)).status).toBe(400);
+    for (const id of ["now", "a/b", "caf\u00e9"])
+      expect((await service.request("/plants/changes", { headers: { ...streaming, "last-event-id": id } })).status).toBe(400);
   });
 
   it("a stream begins with what changes next, sends each change once, in order, and the plant as it is", async () => {

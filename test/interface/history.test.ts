@@ -103,6 +103,43 @@ describe.each(ENGINES)("past changes on $engine", ({ openFlags }) => {
     expect(await (await send("/plants/13")).json()).toEqual({ id: 13, name: "Acer 13", tag: "tree" });
   });
 
+  it("a list of past changes takes its own cursors alone: others and other text get 400, what is not in the log 410", async () => {
+    const imported: string[] = [];
+    for (const plants of [
+      [15, 16],
+      [17, 18],
+    ])
+      imported.push(await importLines(plants.map((id) => `{"id":${id},"name":"Cornus"}`)));
+    for (const id of [15, 16, 17, 18]) expect((await send(`/plants/${id}`, { method: "DELETE" })).status).toBe(204);
+    const lists = [...[15, 16].map((id) => `/plants/${id}/changes`), "/plants/deleted", ...imported.map((id) => `/imports/${id}/changes`)];
+    const cursors = await Promise.all(
+      lists.map(async (path) => /cursor=([\w-]+)/.exec((await send(`${path}?limit=1`)).headers.get("link")!)![1]!),
+    );
+    const feed = new URLSearchParams((await send("/plants/changes?after=now")).headers.get("link")!.slice(2)).get("after")!.split(">")[0]!;
+    const place = Buffer.from(feed, "base64url").subarray(0, 24).toString("base64url");
+    const refused = async (path: string, cursor: string) => {
+      const response = await send(`${path}?cursor=${cursor}`);
+      return [response.status, ((await response.json()) as { error?: number; message?: string }).message];
+    };
+    for (const [at, path] of lists.entries()) {
+      const mine = cursors[at]!;
+      expect((await send(`${path}?cursor=${mine}`)).status).toBe(200);
+      const others = cursors.filter((cursor) => cursor !== mine);
+      for (const cursor of [...others, feed, place, "abc", "AAAA", `${mine}A`, `${mine.slice(0, -1)}_`, mine.slice(1)])
+        expect([path, cursor, ...(await refused(path, cursor))]).toEqual([
+          path,
+          cursor,
+          400,
+          "The query parameter `cursor` is not from a `Link` of this list: leave it out to begin at the first page.",
+        ]);
+      const [made, gone] = [Buffer.from(mine, "base64url"), Buffer.from(mine, "base64url").fill(7, 8)];
+      expect(made.length).toBe(32);
+      expect((await refused(path, gone.toString("base64url")))[0]).toBe(410);
+      // No list is a part of the feed.
+      expect((await send(`/plants/changes?after=${mine}`)).status).toBe(400);
+    }
+  });
+
   it("an import of several requests under one name is one, and is taken back as a whole but for what was changed since", async () => {
     await put(21, "Salix", "old");
     const name = { query: "?import=beds_2026-1&onConflict=replace" };

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeEach, describe, expect, it } from "bun:test";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
+import { toPastCursor } from "../../src/http/cursor.ts";
 import { issueToken } from "../../src/auth/issue.ts";
 import { loadContract } from "../../src/domain/contract.ts";
 import type { Operation, ParameterSchema } from "../../src/domain/contract.ts";
@@ -75,14 +76,16 @@ function wrongFor({ type, format, enum: choices, maxLength, pattern }: Parameter
   return maxLength === undefined ? [] : ["x".repeat(maxLength + 1)];
 }
 
+const newest = await service.store.history.newest();
+
 /** Text that a parameter accepts, where it is not any text. */
 const RIGHT_TEXTS: Readonly<Record<string, string>> = {
   "listPlants cursor": "BQAAAAAAAAABBAA&sort=name",
   "listTokens cursor": "first",
   "listChanges after": "now",
-  "listPlantChanges cursor": await service.store.history.newest(),
-  "listDeletedPlants cursor": await service.store.history.newest(),
-  "listImportChanges cursor": await service.store.history.newest(),
+  "listPlantChanges cursor": toPastCursor("plant 1", newest),
+  "listDeletedPlants cursor": toPastCursor("deleted", newest),
+  "listImportChanges cursor": toPastCursor("import 0123456789abcdef0123456789abcdef", newest),
   "importPlants reading": "%7B%22tag%22%3A%22%22%7D",
   "importPlants idColumn": "column%201",
   "importPlants nameColumn": "name",

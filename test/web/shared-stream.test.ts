@@ -140,25 +140,33 @@ describe("of several tabs in sight", () => {
 });
 
 describe("a tab", () => {
-  it("begins again where what came behind its cursor is not kept any more", async () => {
-    const service = createService((streams) => (streams === 2 ? failure(410) : undefined));
-    const tab = openTab(service);
-    await until("it follows", () => tab.stream.isLive);
-    tab.hide();
-    tab.show();
-    // Which tells all others.
-    const other = openTab(service);
-    await until("it begins again", () => tab.gaps() === 2 && other.gaps() > 0);
-    expect(service.asked).toEqual(["now", "c0", "now"]);
-  });
+  for (const [what, status] of [
+    ["what came behind its cursor is not kept any more", 410],
+    ["the service does not know its cursor, as one of another version", 400],
+  ] as const)
+    it(`begins again where ${what}`, async () => {
+      const service = createService((streams) => (streams === 2 ? failure(status) : undefined));
+      const tab = openTab(service);
+      await until("it follows", () => tab.stream.isLive);
+      tab.hide();
+      tab.show();
+      // Which tells all others.
+      const other = openTab(service);
+      await until("it begins again", () => tab.gaps() === 2 && other.gaps() > 0);
+      expect(service.asked).toEqual(["now", "c0", "now"]);
+    });
 
-  it("asks once of a service that keeps no changes, and is not live", async () => {
-    const service = createService(() => failure(501));
-    const tab = openTab(service);
-    await until("it is asked", () => service.asked.length === 1);
-    await sleepPatiently(200);
-    expect([service.asked.length, tab.stream.isLive, tab.gaps()]).toEqual([1, false, 0]);
-  });
+  for (const [what, status] of [
+    ["keeps no changes", 501],
+    ["does not understand it", 400],
+  ] as const)
+    it(`asks once of a service that ${what}, and is not live`, async () => {
+      const service = createService(() => failure(status));
+      const tab = openTab(service);
+      await until("it is asked", () => service.asked.length === 1);
+      await sleepPatiently(200);
+      expect([service.asked.length, tab.stream.isLive, tab.gaps()]).toEqual([1, false, 0]);
+    });
 
   it("looks for a moment where it has no locks, and not again at once", async () => {
     delete (navigator as { locks?: unknown }).locks;

@@ -29,7 +29,8 @@ const PAUSE_MS = 15_000;
 /** How long such a look is. */
 const LOOK_MS = 1_500;
 
-const GONE = 410;
+/** The cursor is no longer good, or of another version of the service. */
+const LOST: readonly number[] = [400, 410];
 
 /** There are too many streams, or requests. */
 const FULL: readonly number[] = [429, 503];
@@ -132,9 +133,10 @@ export class SharedStream {
     this.#heardAt = -Infinity;
     if (!(thrown instanceof ServiceError)) return PAUSE_MS;
     const { status } = thrown;
-    // What came behind it is not kept any more: it begins again, from now on.
-    if (status === GONE) this.#cursor = undefined;
-    return status === GONE ? 0 : FULL.includes(status) ? PAUSE_MS : undefined;
+    const isLost = this.#cursor !== undefined && LOST.includes(status);
+    // What came behind it cannot be had any more: it begins again, from now on.
+    if (isLost) this.#cursor = undefined;
+    return isLost ? 0 : FULL.includes(status) ? PAUSE_MS : undefined;
   }
 
   #hear(heard: Heard): void {

@@ -67,6 +67,11 @@ export const changeTroubles: Troubles = {
     '["1:at-1","ServiceError: Begin again."]',
     { requests: 2 },
   ],
+  "changes behind what is no cursor": [
+    [answer(400, { error: 40006, message: "Send one as it came." })],
+    untilThrown,
+    '["ServiceError: Send one as it came."]',
+  ],
   "changes for a token that was revoked": [
     [stream("break", changed(1)), answer(401, { error: 40101, message: "No." })],
     untilThrown,

@@ -137,8 +137,10 @@ function drawQuery(random: Random, parameters: readonly QueryParameter[]): strin
   return pairs.length > 0 ? `?${pairs.join(random() < 0.95 ? "&" : "&&")}` : pick(random, ["", "", "?", "?&", "??"]);
 }
 
-// Among the texts are cursors: by name behind "a", by newest, and what no one made.
-const TEXTS = partsOf(`name|column 2|column 0|column 99999|BQAAAAAAAAABBAA|AgAAAAAAAAABAAAAAAAAAAE|AQ|A===|-_-_`);
+// Among the texts are cursors: by name behind "a", by newest, of changes, and what no one made.
+const TEXTS = partsOf(
+  `name|column 2|column 0|column 99999|BQAAAAAAAAABBAA|AgAAAAAAAAABAAAAAAAAAAE|AAAAAAAAAAEAAAAAAAAAAQAGYVJmzAZA|AQ|A===|-_-_|now`,
+);
 const NUMBERS = partsOf(`1|0|-1|3|1000|1001|2147483647|2147483648|1e3|1.0|+5|%31|01|-0|%2D5|x|`);
 
 function drawParameter(random: Random, schema: QueryParameter["schema"] | undefined): string {
