@@ -12,7 +12,7 @@ const READ: Change = {
 };
 
 /** What the client makes of these pieces of a stream that stays open, up to so many entries. */
-async function read(pieces: readonly Uint8Array[], entries: number): Promise<FollowedChange[]> {
+async function read(pieces: readonly Uint8Array[], entries: number): Promise<readonly FollowedChange[]> {
   const body = new ReadableStream<Uint8Array>({ start: (controller) => pieces.forEach((piece) => controller.enqueue(piece)) });
   const fetch = async () => new Response(body, { headers: { "content-type": "text/event-stream; charset=utf-8" } });
   const found: FollowedChange[] = [];
@@ -26,22 +26,7 @@ async function read(pieces: readonly Uint8Array[], entries: number): Promise<Fol
 const toBytes = (text: string) => new TextEncoder().encode(text);
 
 describe("a stream of changes", () => {
-  const lines = [
-    "retry: 1000",
-    "",
-    "id: a",
-    `data: ${CHANGE}`,
-    "",
-    ": a comment",
-    "id: b",
-    "",
-    "id: c",
-    `data:${CHANGE}`,
-    "",
-    "id: d",
-    "",
-    "",
-  ];
+  const text = `retry: 1000\n\nid: a\ndata: ${CHANGE}\n\n: a comment\nid: b\n\nid: c\ndata:${CHANGE}\n\nid: d\n\n`;
   const expected: readonly FollowedChange[] = [
     { change: READ, cursor: "a" },
     { cursor: "b" },
@@ -51,45 +36,26 @@ describe("a stream of changes", () => {
 
   for (const [name, end] of Object.entries({ LF: "\n", CRLF: "\r\n", CR: "\r" }))
     it(`reads lines that end with ${name} the same, wherever they are cut`, async () => {
-      const bytes = toBytes(`\ufeff${lines.join(end)}`);
-      expect(await read([bytes], 4)).toEqual([...expected]);
-      expect(
-        await read(
-          Array.from(bytes, (byte) => Uint8Array.of(byte)),
-          4,
-        ),
-      ).toEqual([...expected]);
-      for (let cut = 1; cut < bytes.length; cut += 1) expect(await read([bytes.slice(0, cut), bytes.slice(cut)], 4)).toEqual([...expected]);
+      const bytes = toBytes(`\ufeff${text.replaceAll("\n", end)}`);
+      const single = Array.from(bytes, (byte) => Uint8Array.of(byte));
+      const cut = Array.from(bytes, (_, at) => [bytes.slice(0, at), bytes.slice(at)]);
+      for (const pieces of [[bytes], single, ...cut]) expect(await read(pieces, 4)).toEqual(expected);
     });
 
-  for (const { why, text, entries } of [
-    {
-      why: "joins lines of data",
-      text: `id: a\n${CHANGE.split(",")
-        .map((part, at) => `data: ${at > 0 ? "," : ""}${part}\n`)
-        .join("")}\n`,
-      entries: [{ change: READ, cursor: "a" }],
-    },
-    { why: "takes one space from a value, and none from a name", text: " id: x\nid:  a\n\n", entries: [{ cursor: " a" }] },
-    {
-      why: "keeps the id for events that have none",
-      text: `id: a\n\ndata: ${CHANGE}\n\n`,
-      entries: [{ cursor: "a" }, { change: READ, cursor: "a" }],
-    },
-    {
-      why: "ignores an id with U+0000, other fields and events of other types",
-      text: `id: a\0\nother: x\nevent: x\nid: b\ndata: x\n\nevent: message\ndata: ${CHANGE}\n\n`,
-      entries: [{ cursor: "b" }, { change: READ, cursor: "b" }],
-    },
-    { why: "repeats no cursor that comes again", text: "id: a\n\nid: a\n\nid: b\n\n", entries: [{ cursor: "a" }, { cursor: "b" }] },
-    {
-      why: "knows only a byte order mark at its start",
-      text: "id: a\n\n\ufeffid: b\n\nid: c\n\n",
-      entries: [{ cursor: "a" }, { cursor: "c" }],
-    },
-  ] satisfies ReadonlyArray<{ why: string; text: string; entries: readonly FollowedChange[] }>)
+  for (const [why, given, entries] of [
+    ["joins lines of data", `id: a\ndata: ${CHANGE.replaceAll(",", "\ndata: ,")}\n\n`, [{ change: READ, cursor: "a" }]],
+    ["takes one space from a value, and none from a name", " id: x\nid:  a\n\n", [{ cursor: " a" }]],
+    ["keeps the id for events that have none", `id: a\n\ndata: ${CHANGE}\n\n`, [{ cursor: "a" }, { change: READ, cursor: "a" }]],
+    [
+      "ignores an id with U+0000, other fields and events of other types",
+      `id: a\0\nother: x\nevent: x\nid: b\ndata: x\n\nevent: message\ndata: ${CHANGE}\n\n`,
+      [{ cursor: "b" }, { change: READ, cursor: "b" }],
+    ],
+    ["repeats no cursor that comes again", "id: a\n\nid: a\n\nid: b\n\n", [{ cursor: "a" }, { cursor: "b" }]],
+    ["knows only a byte order mark at its start", "id: a\n\n\ufeffid: b\n\nid: c\n\n", [{ cursor: "a" }, { cursor: "c" }]],
+  ] satisfies ReadonlyArray<readonly [why: string, given: string, entries: readonly FollowedChange[]]>)
     it(why, async () => {
-      expect(await read([toBytes(text)], entries.length)).toEqual([...entries]);
+      expect(await read([toBytes(given)], entries.length)).toEqual(entries);
     });
 
   for (const { why, bytes } of [

@@ -19,14 +19,8 @@ type Copy = Readonly<{ environment: Record<string, string>; contents: () => read
 
 /** The programs of the document, in order: what they write into, and what is then in there of these plants. */
 const PROGRAMS = {
-  "Another database": {
-    open: openDatabase,
-    kept: (plants: readonly Plant[]) => plants.map(({ id, name, tag }) => `${id} ${name} ${tag ?? "-"}`),
-  },
-  "A search engine": {
-    open: openEngine,
-    kept: (plants: readonly Plant[]) => plants.map(({ id, name, tag }) => `${id} ${name} ${tag ?? "-"}`),
-  },
+  "Another database": { open: openDatabase, kept: (plants: readonly Plant[]) => plants.map(lineOf) },
+  "A search engine": { open: openEngine, kept: (plants: readonly Plant[]) => plants.map(lineOf) },
   "A shop": {
     open: openShop,
     kept: (plants: readonly Plant[]) => plants.filter(({ tag }) => tag === "for sale").map(({ id, name }) => `${id} ${name}`),
@@ -127,6 +121,10 @@ for (const [title, { open, kept }] of Object.entries(PROGRAMS))
     });
   });
 
+function lineOf({ id, name, tag }: Readonly<{ id: bigint | string; name: string; tag?: string | null }>): string {
+  return `${id} ${name} ${tag ?? "-"}`;
+}
+
 function many(plantsMax: number, name: string): Plant[] {
   return Array.from({ length: plantsMax }, (_, at) => ({ id: BigInt(at + 10), name, tag: at % 3 === 0 ? "for sale" : name }));
 }
@@ -141,7 +139,7 @@ function openDatabase(folder: string): Copy {
     const isThere = copy.query("SELECT 1 FROM sqlite_schema WHERE name = 'plants'").get();
     if (!isThere) return [];
     const rows = copy.query<{ id: bigint; name: string; tag: string | null }, []>("SELECT * FROM plants ORDER BY id").all();
-    return rows.map(({ id, name, tag }) => `${id} ${name} ${tag ?? "-"}`);
+    return rows.map(lineOf);
   }
   return { environment: {}, contents, stop: async () => {} };
 }
@@ -152,47 +150,37 @@ type Document = Readonly<{ name: string; tag?: string; copy: string }>;
 function openEngine(): Copy {
   const documents = new Map<string, Document>();
   const places = new Map<string, unknown>();
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    async fetch(request) {
-      const [, index, kind, id = ""] = new URL(request.url).pathname.split("/");
-      const all: Map<string, unknown> = index === "plants" ? documents : places;
-      const value = request.method === "PUT" || kind === "_delete_by_query" ? await request.json() : undefined;
-      if (kind === "_delete_by_query") {
-        const { query } = value as { query: { bool: { must_not: { term: { "copy.keyword": string } } } } };
-        for (const [key, { copy }] of documents) if (copy !== query.bool.must_not.term["copy.keyword"]) documents.delete(key);
-      } else if (request.method === "PUT") all.set(id, value);
-      else if (request.method === "DELETE" && !all.delete(id)) return new Response("{}", { status: 404 });
-      else if (request.method === "GET") return all.has(id) ? Response.json({ _source: all.get(id) }) : new Response("{}", { status: 404 });
-      return Response.json({});
-    },
-  });
-  return {
-    environment: { ENGINE_URL: server.url.origin },
-    contents: () => byId(documents).map(([id, { name, tag }]) => `${id} ${name} ${tag ?? "-"}`),
-    stop: () => server.stop(true),
-  };
+  async function answer(request: Request): Promise<Response> {
+    const [, index, kind, id = ""] = new URL(request.url).pathname.split("/");
+    const all: Map<string, unknown> = index === "plants" ? documents : places;
+    const value = request.method === "PUT" || kind === "_delete_by_query" ? await request.json() : undefined;
+    if (kind === "_delete_by_query") {
+      const { query } = value as { query: { bool: { must_not: { term: { "copy.keyword": string } } } } };
+      for (const [key, { copy }] of documents) if (copy !== query.bool.must_not.term["copy.keyword"]) documents.delete(key);
+    } else if (request.method === "PUT") all.set(id, value);
+    else if (request.method === "DELETE" && !all.delete(id)) return new Response("{}", { status: 404 });
+    else if (request.method === "GET") return all.has(id) ? Response.json({ _source: all.get(id) }) : new Response("{}", { status: 404 });
+    return Response.json({});
+  }
+  return { ...serve("ENGINE_URL", answer), contents: () => byId(documents).map(([id, plant]) => lineOf({ id, ...plant })) };
 }
 
 function openShop(): Copy {
   const products = new Map<string, { name: string }>();
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    async fetch(request) {
-      const [, , id = ""] = new URL(request.url).pathname.split("/");
-      if (request.method === "GET") return Response.json(Array.from(products.keys(), (key) => ({ id: key })));
-      if (request.method === "PUT") products.set(id, (await request.json()) as { name: string });
-      else if (!products.delete(id)) return new Response(null, { status: 404 });
-      return new Response(null, { status: 204 });
-    },
-  });
-  return {
-    environment: { SHOP_URL: server.url.origin },
-    contents: () => byId(products).map(([id, { name }]) => `${id} ${name}`),
-    stop: () => server.stop(true),
-  };
+  async function answer(request: Request): Promise<Response> {
+    const [, , id = ""] = new URL(request.url).pathname.split("/");
+    if (request.method === "GET") return Response.json(Array.from(products.keys(), (key) => ({ id: key })));
+    if (request.method === "PUT") products.set(id, (await request.json()) as { name: string });
+    else if (!products.delete(id)) return new Response(null, { status: 404 });
+    return new Response(null, { status: 204 });
+  }
+  return { ...serve("SHOP_URL", answer), contents: () => byId(products).map(([id, { name }]) => `${id} ${name}`) };
+}
+
+/** A service whose address a program is told. */
+function serve(variable: string, fetch: (request: Request) => Promise<Response>): Pick<Copy, "environment" | "stop"> {
+  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch });
+  return { environment: { [variable]: server.url.origin }, stop: () => server.stop(true) };
 }
 
 function byId<Value>(all: ReadonlyMap<string, Value>): Array<readonly [id: string, value: Value]> {

@@ -18,34 +18,28 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-async function makeToken({ days, scopes = ["plants:read"] }: { days?: number; scopes?: string[] } = {}): Promise<Schemas["CreatedToken"]> {
-  const body = JSON.stringify({ name: "follower", scopes, days });
+async function makeToken(days?: number): Promise<Schemas["CreatedToken"]> {
+  const body = JSON.stringify({ name: "follower", scopes: ["plants:read"], days });
   return (await service.request("/tokens", { method: "POST", body })).json() as Promise<Schemas["CreatedToken"]>;
 }
 
 async function put(id: number, tag?: string): Promise<void> {
-  expect((await service.request(`/plants/${id}`, { method: "PUT", body: JSON.stringify({ name: String(Math.random()), tag }) })).ok).toBe(
-    true,
-  );
+  const body = JSON.stringify({ name: String(Math.random()), tag });
+  expect((await service.request(`/plants/${id}`, { method: "PUT", body })).ok).toBe(true);
 }
 
 async function metric(name: string): Promise<number> {
-  const text = await (await fetch(service.metricsUrl!)).text();
-  return Number(
-    text
-      .split("\n")
-      .find((line) => line.startsWith(`${name} `))
-      ?.slice(name.length + 1) ?? 0,
-  );
+  const lines = (await (await fetch(service.metricsUrl!)).text()).split("\n");
+  return Number(lines.find((line) => line.startsWith(`${name} `))?.slice(name.length) ?? 0);
 }
 
 const listeners = () => metric("plant_store_changes_listeners");
 const expectListeners = async (count: number) => expect(await askUntil(listeners, (some) => some === count)).toBe(count);
-const open = (token = service.token, query = "", fields: readonly string[] = []) => openStream(service.url, { token, query, fields });
+const open = (options: Partial<Parameters<typeof openStream>[1]> = {}) => openStream(service.url, { token: service.token, ...options });
 
 describe("a stream of changes", () => {
   it("hears a bookmark within 15 seconds where its filter shows nothing, which moves the cursor on", async () => {
-    const quiet = await open(service.token, "?tag=nothing");
+    const quiet = await open({ query: "?tag=nothing" });
     const first = quiet.cursor();
     await put(1);
     const began = performance.now();
@@ -59,7 +53,7 @@ describe("a stream of changes", () => {
 
   it("works over HTTP/1.0, without chunks, and the end of its connection is its end", async () => {
     const { id, token } = await makeToken();
-    const old = await openStream(service.url, { token, version: "1.0", fields: ["Connection: keep-alive"] });
+    const old = await open({ token, version: "1.0", fields: ["Connection: keep-alive"] });
     expect(old.head()).not.toMatch(/transfer-encoding|content-length|keep-alive/);
     expect(old.head()).toContain("\r\nconnection: close");
     await put(2);
@@ -70,8 +64,9 @@ describe("a stream of changes", () => {
   });
 
   it("ends in order within a second when its token is revoked or expires, and those of others go on", async () => {
-    const [revoked, expiring] = await Promise.all([makeToken(), makeToken({ days: 3 / 86_400 })]);
-    const streams = await Promise.all([open(revoked.token), open(revoked.token, "?tag=x"), open(expiring.token), open()]);
+    const [revoked, expiring] = await Promise.all([makeToken(), makeToken(3 / 86_400)]);
+    const { token } = revoked;
+    const streams = await Promise.all([open({ token }), open({ token, query: "?tag=x" }), open({ token: expiring.token }), open()]);
     await put(3, "x");
     await Promise.all(streams.map((stream) => stream.waitFor(1)));
     expect((await service.request(`/tokens/${revoked.id}`, { method: "DELETE" })).status).toBe(204);
@@ -89,7 +84,7 @@ describe("a stream of changes", () => {
       [false, 2],
     ]);
     // The connection that it ended on still works, and says why.
-    streams[0].socket.write(`GET /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${revoked.token}\r\nConnection: close\r\n\r\n`);
+    streams[0].socket.write(`GET /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n\r\n`);
     await closeOf(streams[0].socket);
     expect(streams[0].text().length).toBeGreaterThan(0);
     streams[3].socket.destroy();
@@ -126,8 +121,8 @@ describe("a stream of changes", () => {
   });
 
   it("is one of 32 of its token, and of an eighth of the connections; others get 503, and room again when one leaves", async () => {
-    const token = (await makeToken()).token;
-    const streams = await Promise.all(Array.from({ length: 32 }, () => open(token)));
+    const { token } = await makeToken();
+    const streams = await Promise.all(Array.from({ length: 32 }, () => open({ token })));
     for (const accept of ["text/event-stream", "text/event-stream;q=0.9, */*;q=0.1"]) {
       const refused = await service.request("/plants/changes", { headers: { accept, authorization: `Bearer ${token}` } });
       expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);

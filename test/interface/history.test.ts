@@ -2,11 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import type { Schemas } from "../../contract/generated/schemas.ts";
 import { expectConform } from "../support/conform.ts";
 import { ENGINES } from "../support/engines.ts";
+import { nextOf } from "../support/link.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 
 type Past = Schemas["PastChange"];
-type Sent = Readonly<{ token?: string; path: string; query?: string }>;
+type Answer = Readonly<{ body: unknown; length: number; next: string | undefined }>;
 
 describe.each(ENGINES)("past changes on $engine", ({ openFlags }) => {
   let service: TestService;
@@ -32,18 +33,27 @@ describe.each(ENGINES)("past changes on $engine", ({ openFlags }) => {
     expect((await send(`/plants/${id}`, { method: "PUT", body: JSON.stringify({ name, tag }), token })).ok).toBe(true);
   }
 
-  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
-  async function read<Body>({ token = reader, path, query = "" }: Sent): Promise<{ body: Body; next: string | undefined }> {
-    const response = await send(`${path.replace("{id}", query.split("?")[0]!)}${query.includes("?") ? `?${query.split("?")[1]}` : ""}`, {
-      token,
-    });
+  /** A body as the contract has it, the length of its text, and the query of the next page. */
+  async function read(path: string, token = reader): Promise<Answer> {
+    const response = await send(path, { token });
     expect(response.status).toBe(200);
-    const next = /^<(\?.*)>; rel="next"$/.exec(response.headers.get("link") ?? "")?.[1];
-    return { body: (await expectConform({ method: "get", path }, response)) as Body, next };
+    const { length } = await response.clone().text();
+    const operation = { method: "get", path: path.replace(/\?.*/, "").replace(/\w+(?=\/changes$)/, "{id}") };
+    return { body: await expectConform(operation, response), length, next: nextOf(response) };
   }
 
-  const historyOf = (id: number, sent: { token?: string; query?: string } = {}) =>
-    read<Past[]>({ ...sent, path: "/plants/{id}/changes", query: `${id}${sent.query ?? ""}` });
+  /** Pages of past changes, each where the link of the one before leads to. */
+  async function* pagesOf(path: string, query = "") {
+    for (let next: string | undefined = query; next !== undefined;) {
+      const page = await read(`${path}${next}`);
+      yield { changes: page.body as Past[], length: page.length };
+      ({ next } = page);
+    }
+  }
+
+  async function changesOf(path: string): Promise<Past[]> {
+    return (await Array.fromAsync(pagesOf(path))).flatMap(({ changes }) => changes);
+  }
 
   /** Imports as NDJSON, and returns the id of the import. */
   async function importLines(lines: readonly string[], { query = "", token = writer } = {}): Promise<string> {
@@ -69,29 +79,23 @@ describe.each(ENGINES)("past changes on $engine", ({ openFlags }) => {
       { id: 1, change: "replaced", from: before, to: after },
       { id: 1, change: "created", to: before },
     ];
-    const { body, next } = await historyOf(1);
-    expect(body.map(({ at: _at, ...rest }) => rest) as unknown[]).toEqual(states);
+    const { body, next } = await read("/plants/1/changes");
+    expect(body).toEqual(states.map((state) => ({ ...state, at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/) })));
     expect(next).toBeUndefined();
-    for (const { at } of body) expect(at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
-    const seen: Past[] = [];
-    for (let query: string | undefined = "?limit=1"; query !== undefined;) {
-      const page: Awaited<ReturnType<typeof historyOf>> = await historyOf(1, { query });
-      expect(page.body.length).toBeLessThan(2);
-      seen.push(...page.body);
-      query = page.next;
-    }
-    expect(seen).toEqual(body);
-    const named = await historyOf(1, { token: service.token });
-    expect(named.body.map(({ by }) => by)).toEqual(["writer", "first", "writer"]);
-    for (const token of [reader, writer]) expect(JSON.stringify((await historyOf(1, { token })).body)).not.toContain("by");
-    expect((await historyOf(404)).body).toEqual([]);
+    const pages = await Array.fromAsync(pagesOf("/plants/1/changes", "?limit=1"));
+    expect(pages.filter(({ changes }) => changes.length > 1)).toEqual([]);
+    expect(pages.flatMap(({ changes }) => changes)).toEqual(body as Past[]);
+    const named = await read("/plants/1/changes", service.token);
+    expect(named.body).toMatchObject(["writer", "first", "writer"].map((by) => ({ by })));
+    for (const token of [reader, writer]) expect(JSON.stringify((await read("/plants/1/changes", token)).body)).not.toContain("by");
+    expect(await changesOf("/plants/404/changes")).toEqual([]);
   });
 
   it("what was deleted and is not there now is listed, the newest first, and can be created again from that", async () => {
     for (const id of [11, 12, 13]) await put(id, `Acer ${id}`, "tree");
     for (const id of [11, 12, 13]) expect((await send(`/plants/${id}`, { method: "DELETE" })).status).toBe(204);
     await put(12, "Acer again");
-    const deleted = async () => (await read<Past[]>({ path: "/plants/deleted" })).body.filter(({ id }) => Number(id) > 10);
+    const deleted = async () => (await changesOf("/plants/deleted")).filter(({ id }) => Number(id) > 10);
     expect((await deleted()).map(({ id, from }) => [Number(id), from?.name])).toEqual([
       [13, "Acer 13"],
       [11, "Acer 11"],
@@ -147,18 +151,16 @@ describe.each(ENGINES)("past changes on $engine", ({ openFlags }) => {
     expect(id).toMatch(/^[0-9a-f]{32}$/);
     expect(await importLines(['{"id":23,"name":"Tilia"}', '{"id":22,"name":"Rosa"}'], name)).toBe(id);
     await put(23, "Tilia cordata");
-    const imports = (await read<Schemas["ImportList"]>({ path: "/imports", token: service.token })).body;
+    const imports = (await read("/imports", service.token)).body as Schemas["ImportList"];
     const mine = imports.find((one) => one.id === id)!;
     expect(mine).toMatchObject({ by: "writer", created: 2, replaced: 1 });
     expect(mine.began <= mine.ended).toBe(true);
-    expect(JSON.stringify((await read({ path: "/imports" })).body)).not.toContain("writer");
-    const history = (await historyOf(21)).body;
-    expect(history.map((change) => [change.change, change.import])).toEqual([
+    expect(JSON.stringify((await read("/imports")).body)).not.toContain("writer");
+    expect((await changesOf("/plants/21/changes")).map((change) => [change.change, change.import])).toEqual([
       ["replaced", id],
       ["created", undefined],
     ]);
-    const taken = await takeBack(id);
-    expect(taken).toEqual({ changed: 2, conflicts: 1 });
+    expect(await takeBack(id)).toEqual({ changed: 2, conflicts: 1 });
     expect(await (await send("/plants/21")).json()).toEqual({ id: 21, name: "Salix", tag: "old" });
     expect((await send("/plants/22")).status).toBe(404);
     expect(await (await send("/plants/23")).json()).toEqual({ id: 23, name: "Tilia cordata" });
@@ -166,13 +168,11 @@ describe.each(ENGINES)("past changes on $engine", ({ openFlags }) => {
 
   async function takeBack(id: string): Promise<{ changed: number; conflicts: number }> {
     let [changed, conflicts] = [0, 0];
-    for (let query: string | undefined = `${id}?limit=2`; query !== undefined;) {
-      const page: { body: Past[]; next: string | undefined } = await read({ path: "/imports/{id}/changes", query });
-      const changes = page.body.map(({ id: plant, from = null, to = null }) => ({ id: plant, from: to, to: from }));
+    for await (const { changes: found } of pagesOf(`/imports/${id}/changes`, "?limit=2")) {
+      const changes = found.map(({ id: plant, from = null, to = null }) => ({ id: plant, from: to, to: from }));
       const response = await send("/plants/changes", { method: "POST", body: JSON.stringify({ changes }) });
       const outcome = (await response.json()) as { changed: number; conflicts: number };
       [changed, conflicts] = [changed + outcome.changed, conflicts + outcome.conflicts];
-      query = page.next && `${id}${page.next}`;
     }
     return { changed, conflicts };
   }
@@ -182,9 +182,9 @@ describe.each(ENGINES)("past changes on $engine", ({ openFlags }) => {
     const mine = await importLines(['{"id":31,"name":"Abies"}'], { query });
     const other = await importLines(['{"id":32,"name":"Picea"}'], { query, token: service.token });
     expect(other).not.toBe(mine);
-    expect((await read<Past[]>({ path: "/imports/{id}/changes", query: mine })).body.map(({ id }) => Number(id))).toEqual([31]);
+    expect((await changesOf(`/imports/${mine}/changes`)).map(({ id }) => Number(id))).toEqual([31]);
     expect(await importLines(['{"id":33,"name":"Larix"}'], { query: "?dryRun=true" })).toBeUndefined();
-    expect((await read<Past[]>({ path: "/imports/{id}/changes", query: "0".repeat(32) })).body).toEqual([]);
+    expect(await changesOf(`/imports/${"0".repeat(32)}/changes`)).toEqual([]);
     for (const wrong of ["", "a b", "a".repeat(65), "%C3%A4"])
       expect((await send(`/plants/import?import=${wrong}`, { method: "POST", body: "{}" })).status).toBe(400);
   });
@@ -193,28 +193,18 @@ describe.each(ENGINES)("past changes on $engine", ({ openFlags }) => {
     const name = "x".repeat(60_000);
     for (let id = 100; id < 140; id += 1) await put(id, name);
     for (let id = 100; id < 140; id += 1) expect((await send(`/plants/${id}`, { method: "DELETE" })).status).toBe(204);
-    const ids: number[] = [];
-    for (let query: string | undefined = "?limit=1000"; query !== undefined;) {
-      const response = await send(`/plants/deleted${query}`, { token: reader });
-      const text = await response.text();
-      expect(text.length).toBeLessThan(1_400_000);
-      ids.push(...(JSON.parse(text) as Past[]).map(({ id }) => Number(id)).filter((id) => id >= 100));
-      query = /^<(\?.*)>; rel="next"$/.exec(response.headers.get("link") ?? "")?.[1];
-    }
+    const pages = await Array.fromAsync(pagesOf("/plants/deleted", "?limit=1000"));
+    for (const { length } of pages) expect(length).toBeLessThan(1_400_000);
+    const ids = pages.flatMap(({ changes }) => changes.map(({ id }) => Number(id))).filter((id) => id >= 100);
     expect(ids).toEqual(Array.from({ length: 40 }, (_, at) => 139 - at));
   });
 
   it("a page of plants that are six times as long in JSON ends as early, and no change is left out or comes twice", async () => {
     for (let version = 0; version < 40; version += 1) await put(150, `${version}${"\u0001".repeat(10_000)}`);
-    const versions: string[] = [];
-    for (let query: string | undefined = "?limit=1000"; query !== undefined;) {
-      const response = await send(`/plants/150/changes${query}`, { token: reader });
-      const text = await response.text();
-      // The last change may have two names of 60,000 characters.
-      expect(text.length).toBeLessThan(1_200_000);
-      versions.push(...(JSON.parse(text) as Past[]).map(({ to }) => to!.name.replaceAll("\u0001", "")));
-      query = /^<(\?.*)>; rel="next"$/.exec(response.headers.get("link") ?? "")?.[1];
-    }
+    const pages = await Array.fromAsync(pagesOf("/plants/150/changes", "?limit=1000"));
+    // The last change may have two names of 60,000 characters.
+    for (const { length } of pages) expect(length).toBeLessThan(1_200_000);
+    const versions = pages.flatMap(({ changes }) => changes.map(({ to }) => to!.name.replaceAll("\u0001", "")));
     expect(versions).toEqual(Array.from({ length: 40 }, (_, at) => String(39 - at)));
   });
 });

@@ -30,6 +30,8 @@ function toShort({ change, cursor }: FollowedChange): string {
   return `${change?.id ?? "-"}:${cursor}`;
 }
 
+const untilRefused: Call = (plants) => untilThrown(plants, { after: "before" });
+
 /** Whatever each request asks for. */
 function startsOf({ requests }: FaultyServer): string {
   return requests.map((request) => /^GET \/plants\/changes(\S*) /.exec(request)?.[1] ?? request).join(" ");
@@ -63,22 +65,22 @@ export const changeTroubles: Troubles = {
   ],
   "changes that are gone when it comes back": [
     [stream("break", changed(1)), gone],
-    untilThrown,
+    untilRefused,
     '["1:at-1","ServiceError: Begin again."]',
     { requests: 2 },
   ],
   "changes behind what is no cursor": [
     [answer(400, { error: 40006, message: "Send one as it came." })],
-    untilThrown,
+    untilRefused,
     '["ServiceError: Send one as it came."]',
   ],
   "changes for a token that was revoked": [
     [stream("break", changed(1)), answer(401, { error: 40101, message: "No." })],
-    untilThrown,
+    untilRefused,
     '["1:at-1","ServiceError: No."]',
     { requests: 2 },
   ],
-  "changes of a service that keeps none": [[answer(501, { error: 50101, message: "Off." })], untilThrown, '["ServiceError: Off."]'],
+  "changes of a service that keeps none": [[answer(501, { error: 50101, message: "Off." })], untilRefused, '["ServiceError: Off."]'],
   "changes of a port without a listener": [
     [stayStill],
     async (plants, server) => {
@@ -105,18 +107,9 @@ export const changeTroubles: Troubles = {
   ],
   "an abort in the loop, while more is there already": [
     [stream("wait", changed(1) + changed(2))],
-    async (plants) => {
+    (plants) => {
       const stop = new AbortController();
-      const found: string[] = [];
-      try {
-        for await (const entry of plants.changes({ signal: stop.signal })) {
-          found.push(toShort(entry));
-          stop.abort(new Error("enough"));
-        }
-      } catch (thrown) {
-        return [...found, String(thrown)];
-      }
-      return found;
+      return untilThrown(plants, { signal: stop.signal }, () => stop.abort(new Error("enough")));
     },
     '["1:at-1","Error: enough"]',
   ],
@@ -147,10 +140,14 @@ export const changeTroubles: Troubles = {
   ],
 };
 
-async function untilThrown(plants: Client): Promise<readonly string[]> {
+/** The entries until the loop throws, and what it throws. */
+async function untilThrown(plants: Client, options: Parameters<Client["changes"]>[0], onEntry = () => {}): Promise<readonly string[]> {
   const found: string[] = [];
   try {
-    for await (const entry of plants.changes({ after: "before" })) found.push(toShort(entry));
+    for await (const entry of plants.changes(options)) {
+      found.push(toShort(entry));
+      onEntry();
+    }
   } catch (thrown) {
     found.push(String(thrown));
   }
