@@ -551,7 +551,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     test: "interface/listing.test.ts",
     name: "ends a page of large plants at a million bytes",
-    file: "src/http/plant-lists.ts",
+    file: "src/http/page-texts.ts",
     from: "const PAGE_BYTES_MAX = 2 ** 20;",
     to: "const PAGE_BYTES_MAX = Infinity;",
   },

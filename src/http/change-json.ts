@@ -4,21 +4,6 @@ import type { Change, PastChange, PastImport } from "../store/history.ts";
 /** The names of tokens by their ids; undefined if the reader may not know them. */
 export type Names = ReadonlyMap<string, string> | undefined;
 
-/** In characters: see PAGE_BYTES_MAX of lists of plants. */
-const PAGE_LENGTH_MAX = 2 ** 20;
-
-/** Those of a page, which may be shorter than what was read: a plant in JSON may be six times as long. */
-export function toPageTexts<One>(found: readonly One[], render: (one: One) => string): readonly string[] {
-  const texts: string[] = [];
-  let length = 0;
-  for (const one of found) {
-    texts.push(render(one));
-    length += texts.at(-1)!.length;
-    if (length >= PAGE_LENGTH_MAX) break;
-  }
-  return texts;
-}
-
 export function toChangeText({ id, kind, at, plant }: Change): string {
   return `${head(id, kind, at)}${plant ? `,"plant":${toText(plant)}` : ""}}`;
 }

@@ -5,11 +5,12 @@ import type { ChangePage, History, LogCursor } from "../store/history.ts";
 import { parseLogCursor } from "../store/log-cursor.ts";
 import type { HistoryFor } from "../store/queued-history.ts";
 import { chooseType } from "./accept.ts";
-import { toChangeText, toPageTexts } from "./change-json.ts";
+import { toChangeText } from "./change-json.ts";
 import { linkTo } from "./cursor.ts";
 import { expectProgress } from "./feed/progress.ts";
 import type { Streams } from "./feed/streams.ts";
 import { CHANGES_PAGE_MAX } from "./history.ts";
+import { toPageTexts } from "./page-texts.ts";
 import type { Represent } from "./representation.ts";
 import type { Call, Handlers } from "./router.ts";
 import type { HttpResponse } from "./wire/response.ts";
@@ -35,12 +36,11 @@ type ChangeOptions = Readonly<{
 type ChangesCall = Call<"listChanges">;
 
 export function changeHandlers({ history, historyFor, streams, represent }: ChangeOptions): Pick<Handlers, "listChanges"> {
-  async function readPage({ parameters, principal }: ChangesCall): Promise<ChangePage> {
-    const { limit } = parameters;
+  async function readPage({ parameters, principal }: ChangesCall, limit: number): Promise<ChangePage> {
     const after = parseAfter(parameters.after);
     if (after === "now") return { changes: [], cursor: await history.newest(), isEnd: true };
     const { tag } = toFilter(parameters);
-    return expectProgress(await historyFor(ownerOf(principal)).read({ after, limit: Math.min(limit, CHANGES_PAGE_MAX), tag }), after);
+    return expectProgress(await historyFor(ownerOf(principal)).read({ after, limit, tag }), after);
   }
 
   async function openStream(call: ChangesCall): Promise<HttpResponse> {
@@ -53,11 +53,12 @@ export function changeHandlers({ history, historyFor, streams, represent }: Chan
   }
 
   async function respond(call: ChangesCall): Promise<HttpResponse> {
-    const { limit, tag, untagged } = call.parameters;
-    const page = await readPage(call);
+    const { tag, untagged } = call.parameters;
+    const limit = Math.min(call.parameters.limit, CHANGES_PAGE_MAX);
+    const page = await readPage(call, limit);
     const texts = toPageTexts(page.changes, toChangeText);
     const cursor = texts.length < page.changes.length ? page.changes[texts.length - 1]!.cursor : page.cursor;
-    const link = linkTo({ after: cursor, limit: Math.min(limit, CHANGES_PAGE_MAX), tag, untagged: untagged || undefined });
+    const link = linkTo({ after: cursor, limit, tag, untagged: untagged || undefined });
     return represent({ status: 200, body: `[${texts.join()}]`, headers: { ...link, vary: "Accept, Accept-Encoding" } }, call.headers);
   }
 

@@ -4,9 +4,10 @@ import { asPlantId } from "../domain/plant.ts";
 import type { PastPage, PastQuery } from "../store/history.ts";
 import type { HistoryFor } from "../store/queued-history.ts";
 import type { TokenStore } from "../store/tokens.ts";
-import { toImportText, toPageTexts, toPastText } from "./change-json.ts";
+import { toImportText, toPastText } from "./change-json.ts";
 import type { Names } from "./change-json.ts";
 import { linkTo, parsePastCursor, toPastCursor } from "./cursor.ts";
+import { toPageTexts } from "./page-texts.ts";
 import type { Represent } from "./representation.ts";
 import type { Call, Handlers } from "./router.ts";
 import type { HttpResponse } from "./wire/response.ts";
@@ -28,6 +29,8 @@ const IMPORTS_LISTED_MAX = 1000;
 
 /** What people see of changes. Who made them is for the scope `admin` alone, which lists the tokens too. */
 export function historyHandlers({ historyFor, tokens, represent }: HistoryOptions): HistoryHandlers {
+  const pastFor = ({ principal }: Pick<Call<"listImports">, "principal">) => historyFor(ownerOf(principal));
+
   async function namesOf(found: ReadonlyArray<Readonly<{ by: string }>>, principal: Principal): Promise<Names> {
     if (!tokenOf(principal).scopes.includes("admin")) return undefined;
     const ids = new Set(found.map(({ by }) => by));
@@ -54,20 +57,18 @@ export function historyHandlers({ historyFor, tokens, represent }: HistoryOption
 
   return {
     listPlantChanges(call) {
-      const { parameters, principal } = call;
-      const { ofPlant } = historyFor(ownerOf(principal));
-      return respond(call, { name: `plant ${parameters.id}`, read: (query) => ofPlant(asPlantId(parameters.id), query) });
+      const { id } = call.parameters;
+      return respond(call, { name: `plant ${id}`, read: (query) => pastFor(call).ofPlant(asPlantId(id), query) });
     },
-    listDeletedPlants: (call) => respond(call, { name: "deleted", read: historyFor(ownerOf(call.principal)).deleted }),
-    async listImports({ headers, principal }) {
-      const imports = await historyFor(ownerOf(principal)).imports(IMPORTS_LISTED_MAX);
-      const names = await namesOf(imports, principal);
-      return represent({ status: 200, body: `[${imports.map((one) => toImportText(one, names)).join()}]` }, headers);
+    listDeletedPlants: (call) => respond(call, { name: "deleted", read: pastFor(call).deleted }),
+    async listImports(call) {
+      const imports = await pastFor(call).imports(IMPORTS_LISTED_MAX);
+      const names = await namesOf(imports, call.principal);
+      return represent({ status: 200, body: `[${imports.map((one) => toImportText(one, names)).join()}]` }, call.headers);
     },
     listImportChanges(call) {
-      const { parameters, principal } = call;
-      const { ofImport } = historyFor(ownerOf(principal));
-      return respond(call, { name: `import ${parameters.id}`, read: (query) => ofImport(parameters.id, query) });
+      const { id } = call.parameters;
+      return respond(call, { name: `import ${id}`, read: (query) => pastFor(call).ofImport(id, query) });
     },
   };
 }

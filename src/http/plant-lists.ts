@@ -2,13 +2,14 @@ import { ownerOf } from "../auth/principal.ts";
 import { invalidQuery } from "../domain/errors.ts";
 import { toFilter } from "../domain/plant-filter.ts";
 import { asPlantId, toText } from "../domain/plant.ts";
-import type { NewPlant, PlantId } from "../domain/plant.ts";
+import type { PlantId } from "../domain/plant.ts";
 import type { Order, OrderedPage, Page } from "../store/page.ts";
 import type { ListQuery, PlantStore } from "../store/plants.ts";
 import type { PlantsFor, QueuedPlants } from "../store/queued-plants.ts";
 import { isFound } from "../domain/terms.ts";
 import { linkTo, parseCursor, toCursor } from "./cursor.ts";
 import type { LinkQuery } from "./cursor.ts";
+import { PAGE_BYTES_MAX, toPageTexts } from "./page-texts.ts";
 import type { Represent } from "./representation.ts";
 import type { Call, Handlers } from "./router.ts";
 
@@ -22,12 +23,6 @@ type TextPage = Readonly<{ texts: readonly string[]; next: LinkQuery | undefined
 
 /** @limit reads: plants of a page */
 const PAGE_MAX = 1000;
-
-/**
- * A page ends after the plant that brings its names and tags to this many bytes, or its JSON to this many characters. A
- * page of a thousand large plants would take 60 MB, and all other requests would wait while it is read.
- */
-const PAGE_BYTES_MAX = 2 ** 20;
 
 export function listHandlers({ plants, plantsFor, represent }: ListOptions): Pick<Handlers, "listPlants"> {
   /** A page of one plant, or none. */
@@ -59,31 +54,19 @@ export function listHandlers({ plants, plantsFor, represent }: ListOptions): Pic
   };
 }
 
-function toTexts(plants: readonly NewPlant[]): string[] {
-  const texts: string[] = [];
-  let length = 0;
-  for (const plant of plants) {
-    const text = toText(plant);
-    texts.push(text);
-    length += text.length;
-    if (length >= PAGE_BYTES_MAX) break;
-  }
-  return texts;
-}
-
 function isById(sort: Sort): sort is "id" | "-id" {
   return sort === "id" || sort === "-id";
 }
 
 function byId({ plants, isLast }: Page, sort: "id" | "-id"): TextPage {
-  const texts = toTexts(plants);
+  const texts = toPageTexts(plants, toText);
   const last = plants[texts.length - 1];
   const isMore = !isLast || texts.length < plants.length;
   return { texts, next: isMore && last ? { sort: sort === "id" ? undefined : sort, after: last.id } : undefined };
 }
 
 function inOrder(sort: Order, { plants, places, next }: OrderedPage): TextPage {
-  const texts = toTexts(plants);
+  const texts = toPageTexts(plants, toText);
   const place = texts.length < plants.length ? places[texts.length - 1] : next;
   return { texts, next: place && { sort, cursor: toCursor(sort, place) } };
 }
