@@ -2,7 +2,6 @@ import { describe, expect, it } from "bun:test";
 import { until } from "../support/until.ts";
 import { rowsOf } from "../support/web/garden.ts";
 import { usePlace } from "../support/web/place.ts";
-import type { Visit } from "../support/web/visit.ts";
 
 const ID = "9223372036854775807";
 const OTHER = "9007199254740993";
@@ -14,16 +13,6 @@ const place = usePlace();
 async function stored(id: string): Promise<string> {
   const response = await place.service.request(`/plants/${id}`);
   return response.ok ? response.text() : String(response.status);
-}
-
-/** Opens a page that does not hear of what others change. */
-async function openDeaf(rows: readonly string[]): Promise<Visit> {
-  place.expectStatus(501);
-  await place.plant(rows);
-  const visit = await place.visit();
-  await visit.fail(/\/plants\/changes\?/, 501);
-  await visit.signIn();
-  return visit;
 }
 
 describe("a plant", () => {
@@ -114,7 +103,7 @@ describe("a plant", () => {
 
   it("becomes theirs or yours, as you choose, when someone changed it meanwhile", async () => {
     place.expectStatus(412);
-    const { page, click, steps } = await openDeaf([`${ID},Ginkgo,tree`]);
+    const { page, click, steps } = await place.open([`${ID},Ginkgo,tree`], { isDeaf: true });
     const theirs = (name: string) => place.put(BigInt(ID), { name, tag: "tree" });
     await steps("click Edit Ginkgo > enter Name = Ginkgo mine");
     await theirs("Ginkgo theirs");
@@ -137,7 +126,7 @@ describe("a plant", () => {
 
   it("can be saved as new when someone deleted it meanwhile, and otherwise leaves the table", async () => {
     place.expectStatus(404, 412);
-    const { steps } = await openDeaf(TWO);
+    const { steps } = await place.open(TWO, { isDeaf: true });
     await steps("click Edit Ginkgo > enter Name = Ginkgo mine");
     for (const id of [OTHER, ID]) await place.remove(BigInt(id));
     await steps("click Save > reads Someone deleted this plant in the meantime. > click Save yours as new > sees Ginkgo mine, Monstera");

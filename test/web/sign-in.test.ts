@@ -52,6 +52,7 @@ describe("signing in", () => {
     const { page, signIn, field, dialog, steps } = await place.open([], {
       path: "/?tag=tropical",
       token: short.token,
+      isDeaf: true,
     });
     await steps("sees Monstera deliciosa > paste id,name\n7,Tilia\n > reads If you import now: 1 new.");
     await place.revoke(short);
@@ -66,6 +67,14 @@ describe("signing in", () => {
     // The list may have been old for hours.
     await steps("sees Monstera > at /?tag=tropical > click Edit Monstera > enter Name = Monstera adansonii > click Save");
     await steps("sees Monstera adansonii");
+  });
+
+  it("is needed again soon after the token was revoked, also where no one does anything", async () => {
+    place.expectStatus(401);
+    const short = await place.makeToken(["plants:read"]);
+    const { steps } = await place.open(["1,Acer,tree"], { token: short.token });
+    await place.revoke(short);
+    await steps("reads The service no longer accepts this token: it has expired or was revoked.");
   });
 
   it("can be undone while the service is too busy to say who is signed in, and goes on when it is not", async () => {

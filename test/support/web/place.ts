@@ -6,7 +6,8 @@ import { builtPage } from "./built-page.ts";
 import { toGarden } from "./garden.ts";
 import { Visit } from "./visit.ts";
 
-type Opening = BrowserContextOptions & Readonly<{ path?: string; token?: string }>;
+/** `isDeaf`: the page does not hear of what others change, as where the service keeps no changes. */
+type Opening = BrowserContextOptions & Readonly<{ path?: string; token?: string; isDeaf?: boolean }>;
 type Place = Awaited<ReturnType<typeof openPlace>>;
 
 /**
@@ -35,9 +36,13 @@ export function usePlace({ reducedMotion = "reduce" }: Pick<BrowserContextOption
     /** Opens the page in a browser without any stored state. */
     visit,
     /** Plants these rows, opens the page, signs in, and waits for the first plant. */
-    async open(rows: readonly string[] = [], { path, token, ...options }: Opening = {}): Promise<Visit> {
+    async open(rows: readonly string[] = [], { path, token, isDeaf = false, ...options }: Opening = {}): Promise<Visit> {
       if (rows.length > 0) await garden.plant(rows);
       const visitor = await visit(path, options);
+      if (isDeaf) {
+        place.expectStatus(501);
+        await visitor.fail(/\/plants\/changes\?/, 501);
+      }
       await visitor.signIn(token);
       if (rows.length > 0) await visitor.rows.first().waitFor();
       return visitor;
