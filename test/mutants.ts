@@ -241,7 +241,7 @@ export const MUTANTS: readonly Mutant[] = [
     test: "http/streams.test.ts",
     name: "hears a bookmark within 15 seconds",
     file: "src/http/feed/listener.ts",
-    from: "if (!this.#isReady() || this.#hub.now() - this.#wroteAt < SILENCE_MS_MAX) return;",
+    from: "if (!this.#isReady() || this.#hub.now() - this.#wroteAt < SILENCE_MS) return;",
     to: "return;",
   },
   {
@@ -340,7 +340,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "a log that says there is more and leads no further ends its streams",
     file: "src/http/feed/progress.ts",
     from: "if (page.isEnd || after === undefined ||",
-    to: "if (page || after === undefined ||",
+    to: "if (page.cursor || after === undefined ||",
   },
   {
     test: "http/feed.test.ts",
@@ -1075,8 +1075,8 @@ export const MUTANTS: readonly Mutant[] = [
     to: "",
   },
   {
-    test: "postgres/changes.night.ts",
-    name: "is told to those who have read them",
+    test: "postgres/changes.test.ts",
+    name: "has no place in a row that is gone",
     file: "src/store/postgres/change-places.ts",
     from: "&& row[2] === at",
     to: "",
@@ -1913,7 +1913,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "is said in an open plant, with what it became",
     file: "web/plants/editing.ts",
     from: "if (isTyped && seen) return",
-    to: "if (isTyped && seen && !now) return",
+    to: "if (!isTyped && seen) return",
   },
   {
     test: "web/past.test.ts",

@@ -185,6 +185,23 @@ describe("the log of changes", () => {
     expect((await readAll(later, newest)).ids).toEqual([3]);
   });
 
+  it("has no place in a row that is gone, though its transaction has a later row", async () => {
+    const url = await cluster.createDatabase();
+    const store = await open(url);
+    const start = await store.history.newest();
+    const client = await connect(url);
+    await client.query("BEGIN");
+    for (const id of [1, 2])
+      await client.query(inPublic(INSERT_LOGGED.text), [[id], [`Plant ${id}`], [null], ["both"], ["38"], ["writer"], null]);
+    await client.query("COMMIT");
+    const { changes } = await readOn(store, { after: start });
+    expect(changes.map(({ id }) => Number(id))).toEqual([1, 2]);
+    const [first, second] = changes;
+    await client.query("DELETE FROM plant_changes WHERE at = $1", [first!.at]);
+    expect(await rejectionOf(readOn(store, { after: first!.cursor }))).toMatchObject({ code: "changes_gone" });
+    expect((await readOn(store, { after: second!.cursor })).changes).toEqual([]);
+  });
+
   it("gets a mark once its newest row is more than an hour old or ahead, so that who follows a quiet store has a place that lasts", async () => {
     const url = await cluster.createDatabase();
     const countMarks = async () => (await queryOnce(url, "SELECT FROM plant_changes WHERE kind = 'mark'")).length;

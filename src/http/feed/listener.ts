@@ -44,10 +44,10 @@ type ListenerOptions = Readonly<{
  *
  * @limit connections: time in which a stream of changes must take what is sent
  */
-const WAIT_MS_MAX = 8000;
+const UNREAD_MS = 8000;
 
 /** A reader hears something within 15 s, in milliseconds: a look comes every half second. */
-const SILENCE_MS_MAX = 14_400;
+const SILENCE_MS = 14_400;
 
 /**
  * One reader of the stream. It is behind, and reads the log by itself from its cursor on, no faster than it is read; or
@@ -108,7 +108,7 @@ export class Listener implements LiveSource {
 
   /** `cursor`: behind all that was delivered. */
   bookmark(block: Block, cursor: LogCursor): void {
-    if (!this.#isReady() || this.#hub.now() - this.#wroteAt < SILENCE_MS_MAX) return;
+    if (!this.#isReady() || this.#hub.now() - this.#wroteAt < SILENCE_MS) return;
     this.#cursor = cursor;
     this.#write(block);
     if (!this.#isReady()) this.#hub.leave(this);
@@ -116,7 +116,7 @@ export class Listener implements LiveSource {
 
   /** To be called now and then. `isLive`: others care for its bookmarks. */
   look(isLive: boolean): void {
-    const isOver = this.#waitingBytes > 0 && this.#hub.now() - this.#waitingSince > WAIT_MS_MAX;
+    const isOver = this.#waitingBytes > 0 && this.#hub.now() - this.#waitingSince > UNREAD_MS;
     if (isOver) this.cut("slow");
     else if (!isLive && this.#peer) this.bookmark(toBookmark(this.#cursor), this.#cursor);
   }
