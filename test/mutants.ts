@@ -1884,8 +1884,22 @@ export const MUTANTS: readonly Mutant[] = [
     test: "web/news.test.ts",
     name: "what it was told before that is not taken over",
     file: "web/live/taking.ts",
-    from: "if (catalogue.changedAt() > askedAt) return askAgain();",
+    from: "catalogue.changedAt() > askedAt ||",
     to: "",
+  },
+  {
+    test: "web/news.test.ts",
+    name: "in which nothing changed",
+    file: "web/live/taking.ts",
+    from: "gone?.has(plant.id) === true || !isSame(here.get(plant.id), plant)",
+    to: "true",
+  },
+  {
+    test: "web/news.test.ts",
+    name: "in which one of a long list was deleted",
+    file: "web/live/taking.ts",
+    from: 'phase === "whole" ? page.plants.length : page.plants.findLastIndex(({ id }) => here.has(id)) + 1',
+    to: "page.plants.length",
   },
   {
     test: "web/live.test.ts",

@@ -16,17 +16,21 @@ const gone = (id: number): Plant => plantOf(id, "");
 async function openList(plants: readonly Plant[], view: View = ALL, next?: Page["next"], focused?: bigint) {
   let asked = 0;
   let isFailing = false;
-  let now: Page = { plants, ...(next ? { next } : {}) };
+  let now = plants;
   let held = Promise.resolve();
-  const page = async () => {
+  const page = async ({ limit = 0 }: ListQuery): Promise<Page> => {
     asked += 1;
-    const answer = now;
+    const all = now;
     await held;
     if (isFailing) throw new Error("Broken.");
-    return answer;
+    const more = next ?? (all.length > limit ? MORE : undefined);
+    return { plants: all.slice(0, limit), ...(more ? { next: more } : {}) };
   };
   const listing: Listing = new modules.Listing({ page } as unknown as Client, view);
-  const ticks = new modules.Ticks({ client: {} as Client, listing, notices: new modules.Notices() });
+  async function* list(): AsyncGenerator<Plant> {
+    yield* now;
+  }
+  const ticks = new modules.Ticks({ client: { list } as unknown as Client, listing, notices: new modules.Notices() });
   await listing.show(view);
   const news = new modules.State<News | undefined>(undefined);
   const sight = { rowsInSight: () => IN_SIGHT, focused: () => focused };
@@ -41,7 +45,7 @@ async function openList(plants: readonly Plant[], view: View = ALL, next?: Page[
     asked: () => asked,
     fail: (fails: boolean) => (isFailing = fails),
     /** From now on the service has these. */
-    become: (others: readonly Plant[]) => (now = { ...now, plants: others }),
+    become: (others: readonly Plant[]) => (now = others),
     /** Its answers are on their way until this is undone. */
     hold: () => {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -111,7 +115,7 @@ describe("when someone else changes a plant", () => {
     const listing: Listing = new modules.Listing({ page: () => Promise.resolve({ plants: pages.shift()! }) } as unknown as Client, ALL);
     await listing.show(ALL);
     const news = new modules.State<News | undefined>(undefined);
-    const ticks = { note: () => undefined };
+    const ticks = { hear: () => undefined };
     new modules.NewsDesk({ listing, ticks, news, rowsInSight: () => 0, focused: () => undefined }).take(
       new Map([[1n, plantOf(1, "Acer")]]),
     );
@@ -137,6 +141,30 @@ describe("when someone else changes a plant", () => {
     expect(ticks.seen().map(({ name }) => name)).toEqual(["Oak", "Tree 5", "Tree 7"]);
   });
 
+  it("a selected one that is not loaded is no longer selected once it is deleted", async () => {
+    const { ticks, take } = await openList(MANY.concat(plantOf(301, "Oak", "tree")));
+    await ticks.tickFound();
+    expect(ticks.seen()).toHaveLength(101);
+    take(gone(301));
+    expect(ticks.seen()).toHaveLength(100);
+  });
+
+  it("one whose deletion waits here is told as deleted once it is shown again", async () => {
+    const { listing, take, told } = await openList(TREES);
+    listing.hide([1n]);
+    take(gone(1));
+    expect(told()).toBe("");
+    listing.unhide([1n]);
+    expect(told()).toBe("deleted 1");
+  });
+
+  it("one that was deleted is told no more once it is restored here", async () => {
+    const { listing, take, told } = await openList(TREES);
+    take(gone(1), gone(3));
+    listing.note(undefined, plantOf(3, "Tree 3", "tree"));
+    expect(told()).toBe("deleted 1");
+  });
+
   it("the list is not asked for, and of more than ten thousand it is only said that there are more", async () => {
     const { take, told, asked, names } = await openList(TREES);
     for (let at = 0; at < 4; at += 1) take(...Array.from({ length: 5_000 }, (_, id) => plantOf(-1 - at * 5_000 - id, "Oak")));
@@ -144,16 +172,20 @@ describe("when someone else changes a plant", () => {
   });
 });
 
+const NEWEST: View = { ...ALL, sort: "newest" };
+const OLD = Array.from({ length: 300 }, (_, at) => plantOf(300 - at, `Tree ${300 - at}`));
+const WHOLE = OLD.slice(150).toReversed();
+
 /** What takes over what is heard, in a page whose changes have their responses at this time. */
-async function openPage(changedAt: () => number, plants: readonly Plant[] = TREES) {
-  const list = await openList(plants, TREE);
+async function openPage(changedAt: () => number, plants: readonly Plant[] = TREES, view: View = TREE) {
+  const list = await openList(plants, view);
   const { listing, ticks, news, sight } = list;
   let counted = 0;
   const found: bigint[] = [];
   /** Of those that the list misses, one is gone, and the other one has another tag now. */
   const page = ({ after }: ListQuery) => {
     found.push(after! + 1n);
-    return Promise.resolve({ plants: [after === 2n ? plantOf(4, "Rose", "shrub") : plantOf(5, "Moved", "shrub")] });
+    return Promise.resolve({ plants: [after === 4n ? plantOf(5, "Moved", "shrub") : plantOf(Number(after) + 2, "Rose", "shrub")] });
   };
   const heard = new modules.State<ReadonlyMap<bigint, Plant | undefined>>(new Map());
   const tagCounts = { load: () => (counted += 1) };
@@ -229,12 +261,62 @@ describe("what the page hears", () => {
     expect(asked()).toBe(2);
   });
 
-  it("has a gap in which so much changed that it is only said that there is more", async () => {
-    const { become, askAgain, told, names, found } = await openPage(() => -Infinity, MANY);
-    become(MANY.slice(21));
+  for (const { what, view, plants, now = plants, says = "", rows } of [
+    // The service orders some signs otherwise than the page.
+    { what: "in which nothing changed", view: { ...ALL, sort: "name" }, plants: [plantOf(1, "Betula"), plantOf(2, "Acer")], rows: 2 },
+    {
+      what: "in which one of a long list was deleted",
+      view: NEWEST,
+      plants: OLD,
+      now: OLD.toSpliced(1, 1),
+      says: "deleted 299",
+      rows: 100,
+    },
+    { what: "in which one more came to all that there were", view: ALL, plants: WHOLE, now: [...WHOLE, plantOf(999, "Oak")], rows: 151 },
+    {
+      what: "in which more changed than is looked up",
+      view: TREE,
+      plants: MANY,
+      now: MANY.slice(21),
+      says: "deleted 1, deleted 3, left 5, more",
+      rows: 83,
+    },
+  ] as ReadonlyArray<Readonly<{ what: string; view: View; plants: readonly Plant[]; now?: readonly Plant[]; says?: string; rows: number }>>)
+    it(`has a gap ${what}`, async () => {
+      const { become, askAgain, told, names, listing } = await openPage(() => -Infinity, plants, view);
+      if (plants === WHOLE) await listing.show(view, plants.length);
+      become(now);
+      askAgain();
+      await sleepPatiently(500);
+      expect([told(), names().length]).toEqual([says, rows]);
+    });
+
+  it("has a gap while the service is too busy: it is asked again a while later", async () => {
+    const { become, askAgain, told, fail } = await openPage(() => -Infinity);
+    become(TREES.slice(1));
+    fail(true);
     askAgain();
-    await until("it is said", () => told() === "more");
-    expect([names(), found]).toEqual([MANY.map(({ name }) => name), []]);
+    await sleepPatiently(500);
+    expect(told()).toBe("");
+    fail(false);
+    await until("it is asked again", () => told() === "deleted 1");
+  });
+
+  it("has a gap while another list is on its way: what was asked for before it is not put over it", async () => {
+    const { become, hold, askAgain, listing, asked, names, told } = await openPage(() => -Infinity);
+    become(TREES.slice(0, 4));
+    const release = hold();
+    askAgain();
+    await until("it is asked", () => asked() === 2);
+    become(TREES);
+    const releaseList = hold();
+    const showing = listing.show({ ...TREE, q: "tree" });
+    release();
+    await sleepPatiently(300);
+    releaseList();
+    await showing;
+    await sleepPatiently(500);
+    expect([names(), told()]).toEqual([NAMES, ""]);
   });
 
   it("has a gap while the page changes plants itself: what it was told before that is not taken over", async () => {

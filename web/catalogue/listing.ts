@@ -72,10 +72,10 @@ export class Listing {
     if (this.#all.plants.length <= ROWS_AT_ONCE_MAX) await this.#loadWanted(this.#wanted.view === this.#all.view);
   }
 
-  /** What the service has where this list stands, which stays as it is. */
+  /** What the service has where this list stands, and some more. The list stays as it is. */
   look(): Promise<Page> {
     const { view, plants } = this.#all;
-    return this.#find(view, TOP, Math.max(FIRST_PAGE, plants.length));
+    return this.#find(view, TOP, plants.length + FIRST_PAGE);
   }
 
   /** Loads the next page, if there is one and none is on its way. */

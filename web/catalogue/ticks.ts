@@ -130,6 +130,16 @@ export class Ticks {
     this.#publish();
   }
 
+  /** Takes over what others changed. */
+  hear(plants: ReadonlyMap<bigint, Plant | undefined>): void {
+    const selected = [...plants].filter(([id]) => this.#plants.has(id));
+    for (const [id, plant] of selected) {
+      if (plant) this.#plants.set(id, plant);
+      else this.#plants.delete(id);
+    }
+    if (selected.length > 0) this.#publish();
+  }
+
   #loaded(): readonly Plant[] {
     return this.#parts.listing.state.get().plants;
   }

@@ -31,7 +31,7 @@ export type Sight = Readonly<{
   focused: () => bigint | undefined;
 }>;
 
-type NewsOptions = Sight & Readonly<{ listing: Listing; ticks: Pick<Ticks, "note">; news: State<News | undefined> }>;
+type NewsOptions = Sight & Readonly<{ listing: Listing; ticks: Pick<Ticks, "hear">; news: State<News | undefined> }>;
 
 /**
  * Takes over into the list what others changed, so that no row moves that someone may point at: a row in sight keeps its place, whatever its
@@ -40,7 +40,8 @@ type NewsOptions = Sight & Readonly<{ listing: Listing; ticks: Pick<Ticks, "note
 export class NewsDesk {
   readonly #parts: NewsOptions;
   readonly #appeared = new Set<bigint>();
-  readonly #gone = new Map<bigint, boolean>();
+  /** False for one that the view does not show any more; for one that was deleted its row, true while that is not known. */
+  readonly #gone = new Map<bigint, Plant | boolean>();
   readonly #moved = new Set<bigint>();
   #isCut = false;
 
@@ -81,25 +82,28 @@ export class NewsDesk {
     }
     const rows = new Map<bigint, Plant>();
     const apart: NotedChange[] = [];
-    const changed: NotedChange[] = [];
     const left = new Set(heard.keys());
+    let isChanged = false;
     listed.plants.forEach((before, at) => {
       if (!left.delete(before.id)) return;
       const after = heard.get(before.id);
-      if (!isSame(before, after)) changed.push({ before, after });
+      isChanged ||= !isSame(before, after);
       if (this.#isLeaving(listed, after, at)) apart.push({ before, after });
       else if (after && !isSame(before, after)) rows.set(after.id, after);
     });
     for (const id of left) {
       const after = heard.get(id);
-      if (after && listing.isHidden(id)) rows.set(id, after);
-      else if (this.#isComing(listed, id, after, apart.length)) apart.push({ before: undefined, after });
+      if (listing.isHidden(id)) {
+        if (after) rows.set(id, after);
+        // It may be shown again.
+        else this.#gone.set(id, true);
+      } else if (this.#isComing(listed, id, after, apart.length)) apart.push({ before: undefined, after });
     }
     if (rows.size > 0) listing.meet(rows);
     if (apart.length > 0) listing.noteAll(apart);
-    if (changed.length > 0) ticks.note(changed);
+    ticks.hear(heard);
     this.#publish(listing.state.get());
-    return changed.length + left.size > 0;
+    return isChanged || left.size > 0;
   }
 
   /** Whether the row of a plant goes at once. Notes what becomes of it otherwise. */
@@ -108,6 +112,7 @@ export class NewsDesk {
     const { id } = listed.plants[at]!;
     const isShown = inView(listed.view, after) !== undefined;
     this.#gone.delete(id);
+    this.#moved.delete(id);
     if (isShown && !isInOrder(listed, after!, at)) this.#moved.add(id);
     if (isShown) return false;
     if (at >= rowsInSight() && id !== focused() && listed.plants.length <= ROWS_AT_ONCE_MAX) return true;
@@ -127,9 +132,11 @@ export class NewsDesk {
   }
 
   #publish({ plants }: Listed): void {
-    const { news } = this.#parts;
+    const { news, listing } = this.#parts;
     if (this.#appeared.size + this.#gone.size + this.#moved.size > 0) this.#forget(plants);
-    const [appeared, gone, moved] = [this.#appeared.size, new Map(this.#gone), this.#moved.size];
+    const shown = [...this.#gone].filter(([id]) => !listing.isHidden(id));
+    const gone = new Map(shown.map(([id, row]) => [id, row !== false]));
+    const [appeared, moved] = [this.#appeared.size, this.#moved.size];
     const isCut = this.#isCut;
     news.set(isCut || appeared + gone.size + moved > 0 ? { appeared, gone, moved, isCut } : undefined);
   }
@@ -139,14 +146,18 @@ export class NewsDesk {
     this.#isCut = false;
   }
 
-  /** What has a row, or none any more, is no news. */
+  /** What has a row, or none any more, is no news; nor is a plant that was deleted, if its row is another one since: it was restored here. */
   #forget(plants: readonly Plant[]): void {
     const here = new Set<bigint>();
-    for (const { id } of plants) {
+    for (const plant of plants) {
+      const { id } = plant;
       this.#appeared.delete(id);
+      const row = this.#gone.get(id);
+      if (row === true) this.#gone.set(id, plant);
+      else if (row && row !== plant) this.#gone.delete(id);
       if (this.#gone.has(id) || this.#moved.has(id)) here.add(id);
     }
-    for (const id of this.#gone.keys()) if (!here.has(id)) this.#gone.delete(id);
+    for (const id of this.#gone.keys()) if (!here.has(id) && !this.#parts.listing.isHidden(id)) this.#gone.delete(id);
     for (const id of this.#moved) if (!here.has(id)) this.#moved.delete(id);
   }
 }

@@ -23,6 +23,9 @@ const WAITING_MAX = 20_000;
 /** More plants that a list misses are not looked up one by one. */
 const MISSING_MAX = 20;
 
+/** The pause after a look that failed. */
+const RETRY_MS = 3_000;
+
 type Waiting = Readonly<{ plant: Plant | undefined; at: number }>;
 
 type Taken = Pick<Catalogue, "changedAt" | "client" | "heard" | "listing" | "news" | "tagCounts" | "ticks">;
@@ -37,6 +40,8 @@ export function openTaking(catalogue: Taken, sight: Sight) {
   /** When something may have been missed. */
   let gapAt = -Infinity;
   let isLooking = false;
+  let retry: ReturnType<typeof setTimeout> | undefined;
+  let isOver = false;
   let notBefore = 0;
   const count = lessAndLess(() => void tagCounts.load());
 
@@ -67,16 +72,16 @@ export function openTaking(catalogue: Taken, sight: Sight) {
     const askedAt = performance.now();
     isLooking = true;
     count.run();
-    // Without an answer, the page is told when the service is reached again.
-    const plants = await plantsNow(catalogue).catch((): Plants => new Map());
+    const missed = await findMissed(catalogue).catch(() => undefined);
     isLooking = false;
-    if (listing.readAt > askedAt) return;
-    // It may not know what was changed here meanwhile.
-    if (catalogue.changedAt() > askedAt) return askAgain();
-    if (!plants) return desk.lose();
-    const here = new Map(listing.state.get().plants.map((plant) => [plant.id, plant]));
-    catalogue.heard.set(new Map([...plants].filter(([id, plant]) => !isSame(here.get(id), plant))));
-    desk.take(plants);
+    if (isOver || listing.readAt > askedAt) return;
+    // It may not know what was changed here meanwhile, and is older than a list that is on its way.
+    if (catalogue.changedAt() > askedAt || isUnderWay(listing.state.get().phase)) return askAgain();
+    clearTimeout(retry);
+    if (!missed) return void (retry = setTimeout(askAgain, RETRY_MS));
+    catalogue.heard.set(missed.plants);
+    desk.take(missed.plants);
+    if (missed.isCut) desk.lose();
   }
 
   function takeSoon(): void {
@@ -88,6 +93,12 @@ export function openTaking(catalogue: Taken, sight: Sight) {
   function askAgain(): void {
     gapAt = performance.now();
     takeSoon();
+  }
+
+  function end(): void {
+    isOver = true;
+    clearTimeout(timer);
+    clearTimeout(retry);
   }
 
   return {
@@ -103,19 +114,27 @@ export function openTaking(catalogue: Taken, sight: Sight) {
     },
     /** Looks at the list again, as something may have been missed. */
     askAgain,
-    ends: [desk.keep(), count.end, () => clearTimeout(timer)],
+    ends: [desk.keep(), count.end, end],
   };
 }
 
-/** What the plants of the list are now, and those that belong to it; undefined where that is too much. */
-async function plantsNow({ client, listing }: Taken): Promise<Plants | undefined> {
+type Missed = Readonly<{ plants: Plants; /** Whether there is more. */ isCut: boolean }>;
+
+/** What plants of the list are now that are not as it shows them, and those that it lacks. Of a list that is too long to be asked for at once, none. */
+async function findMissed({ client, listing, news }: Taken): Promise<Missed> {
   const { plants, phase } = listing.state.get();
-  if (plants.length > ROWS_AT_ONCE_MAX) return undefined;
+  if (plants.length > ROWS_AT_ONCE_MAX) return { plants: new Map(), isCut: false };
   const page = await listing.look();
-  const now = new Map<bigint, Plant | undefined>(page.plants.map((plant) => [plant.id, plant]));
-  const missing = plants.filter(({ id }) => !now.has(id));
-  if (missing.length > MISSING_MAX || (phase === "whole" && page.next)) return undefined;
-  for (const { id } of missing) {
+  const here = new Map(plants.map((plant) => [plant.id, plant]));
+  // What is behind the end of the list is no news.
+  const end = phase === "whole" ? page.plants.length : page.plants.findLastIndex(({ id }) => here.has(id)) + 1;
+  const found = page.plants.slice(0, end);
+  const there = new Set(found.map(({ id }) => id));
+  const missing = plants.filter(({ id }) => !there.has(id));
+  const gone = news.get()?.gone;
+  const changed = found.filter((plant) => gone?.has(plant.id) === true || !isSame(here.get(plant.id), plant));
+  const now = new Map<bigint, Plant | undefined>(changed.map((plant) => [plant.id, plant]));
+  for (const { id } of missing.slice(0, MISSING_MAX)) {
     // Not by its id: a browser writes into its console that one is not there.
     const next = await client.page({ ...(id === PLANT_ID_MIN ? {} : { after: id - 1n }), limit: 1 });
     now.set(
@@ -123,7 +142,7 @@ async function plantsNow({ client, listing }: Taken): Promise<Plants | undefined
       next.plants.find((plant) => plant.id === id),
     );
   }
-  return now;
+  return { plants: now, isCut: missing.length > MISSING_MAX || (phase === "whole" && page.next !== undefined) };
 }
 
 function toPlants(some: ReadonlyArray<readonly [bigint, Waiting]>): Plants {

@@ -20,9 +20,11 @@ type Send = (url: string, init: RequestInit) => Promise<Response>;
 
 export type Listing = Readonly<{
   state: State<Readonly<{ view: View; plants: readonly Plant[]; phase: string; failure: unknown }>>;
-  show: (view: View) => Promise<void>;
+  show: (view: View, rows?: number) => Promise<void>;
   refresh: () => Promise<void>;
   loadMore: () => Promise<void>;
+  hide: (ids: readonly bigint[]) => void;
+  unhide: (ids: readonly bigint[]) => void;
   note: Note;
   noteAll: (changes: readonly Change[]) => void;
 }>;
@@ -37,6 +39,7 @@ type Ticks = Readonly<{
   clear: () => void;
   seen: () => readonly Plant[];
   note: (changes: readonly Change[]) => void;
+  hear: (plants: ReadonlyMap<bigint, Plant | undefined>) => void;
 }>;
 export type PageSession = Readonly<{
   state: State<(SignedIn & Readonly<{ kind: "in" }>) | Readonly<{ kind: "out"; before: SignedIn | undefined }>>;
@@ -59,7 +62,7 @@ type BulkChanges = Readonly<{
 /** What others changed. */
 export type News = Readonly<{ appeared: number; gone: ReadonlyMap<bigint, boolean>; moved: number; isCut: boolean }>;
 type Sight = Readonly<{ rowsInSight: () => number; focused: () => bigint | undefined }>;
-type Parts = Readonly<{ listing: Listing; ticks: Pick<Ticks, "note">; news: State<News | undefined> }>;
+type Parts = Readonly<{ listing: Listing; ticks: Pick<Ticks, "hear">; news: State<News | undefined> }>;
 type Heard = Readonly<{ changes: ReadonlyArray<Readonly<{ id: bigint; plant?: Plant }>>; cursor: string }>;
 type Stream = Readonly<{ isLive: boolean; run: (signal: AbortSignal) => Promise<void> }>;
 type StreamOptions = Readonly<{
