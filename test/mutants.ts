@@ -67,24 +67,91 @@ export const MUTANTS: readonly Mutant[] = [
     test: "store/history.test.ts",
     name: "takes an import back that has one plant more than once",
     file: "src/store/sqlite/next-changes.ts",
-    from: "if (this.#sieve[hole] === 1)",
-    to: "if (!isOurs && this.#sieve[hole] === 1)",
+    from: "if (last >= 0 && this.#nexts[last] === 0)",
+    to: "if (!isOurs && last >= 0 && this.#nexts[last] === 0)",
   },
   {
     // What was looked at for a page of an import is forgotten behind it.
     test: "fairness/log-growth.test.ts",
     name: "an import that replaced plants, while it is taken back",
     file: "src/store/sqlite/log-scan.ts",
-    from: "Math.min(newest - low, STRETCH_ROWS_MAX)",
-    to: "0",
+    from: "Math.min(newest - low, stretchRows, stretchPages * (high - low + 1))",
+    to: "0 * (stretchRows + stretchPages)",
   },
   {
     // Or is taken for all that there is.
     test: "store/history.test.ts",
     name: "SQLite keeps the promises of a history shows what an import made of plants that change while its pages are read",
+    file: "src/store/sqlite/kept-nexts.ts",
+    from: "this.#kept.keys().find((one) => one.covers(page)) ??",
+    to: "this.#kept.keys().filter((one) => one.covers(page)).map((one) => Object.assign(one, { from: Infinity })).next().value ??",
+  },
+  {
+    // Or is kept without a limit of memory.
+    test: "fairness/log-growth.test.ts",
+    name: "an import that is too large to be looked at together",
     file: "src/store/sqlite/log-scan.ts",
-    from: "known?.covers({ low, high }) ? known :",
-    to: "known?.covers({ low, high }) ? Object.assign(known, { from: Math.max(known.from, newest + 1) }) :",
+    from: "Math.min(newest - low, stretchRows,",
+    to: "Math.min(newest - low,",
+  },
+  {
+    test: "store/log-readers.test.ts",
+    name: "is let go when there is no memory for it while others read",
+    file: "src/store/sqlite/kept-nexts.ts",
+    from: "if (bytes <= this.#limits.keptBytes) return;",
+    to: "return;",
+  },
+  {
+    test: "store/log-readers.test.ts",
+    name: "is let go when no one has asked for a while",
+    file: "src/store/sqlite/kept-nexts.ts",
+    from: "setTimeout(() => this.#kept.delete(nexts),",
+    to: "setTimeout(() => {},",
+  },
+  {
+    // Or goes with what anyone else reads.
+    test: "store/log-readers.test.ts",
+    name: "loses nothing to another who looks at the newest changes of many",
+    file: "src/store/sqlite/log-scan.ts",
+    from: "keptBytes: 2 ** 24",
+    to: "keptBytes: 0",
+  },
+  {
+    // Two readers end each other's search.
+    test: "store/log-readers.test.ts",
+    name: "2 readers far apart in one import all get their pages",
+    file: "src/store/sqlite/kept-nexts.ts",
+    from: "if (one.isUnderWay || one === asked) continue;",
+    to: "if (one === asked) continue;",
+  },
+  {
+    // A step that takes too long leads nowhere.
+    test: "store/log-readers.test.ts",
+    name: "3 readers far apart in one import all get their pages",
+    file: "src/store/sqlite/log-scan.ts",
+    from: "if (row.seq < before.seq && performance.now() > end)",
+    to: "if (performance.now() > end)",
+  },
+  {
+    test: "store/log-readers.test.ts",
+    name: "ids that fall into one place for many ways to spread them",
+    file: "src/store/sqlite/next-changes.ts",
+    from: "crypto.getRandomValues(new Int32Array(2)).map((factor) => factor | 1)",
+    to: "Int32Array.of(0x9e_37_79_b1, 0x9e_37_79_b1)",
+  },
+  {
+    test: "store/log-readers.test.ts",
+    name: "the newest two changes of an import are found without a look at each row",
+    file: "src/store/sqlite/history.ts",
+    from: "step.changes.length <= EXAMPLES",
+    to: "step.changes.length < EXAMPLES",
+  },
+  {
+    test: "store/log-readers.test.ts",
+    name: "is not guessed once the row of its change is gone",
+    file: "src/store/sqlite/log-scan.ts",
+    from: "if (!this.#sql().row.get(place.seq)) return toState(undefined);",
+    to: "",
   },
   {
     test: "store/history.test.ts",

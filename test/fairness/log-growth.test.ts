@@ -89,3 +89,16 @@ describe("twice as many changes of the log on SQLite take about twice as many ro
       expect(many[at]! / few[at]!).toBeLessThan(TIMES_MAX);
     });
 });
+
+it("an import that is too large to be looked at together takes a look at the rows behind it for each of its parts, not for each page", async () => {
+  const [plants, stretchRows] = [20_000, 100];
+  const log = openCountedLog(join(temporaryFolder(), "plants.db"), { stretchRows });
+  log.importPlants("first", "Acer", plants);
+  const before = log.rows();
+  expect(await readImport(log, "first")).toBe(plants);
+  // Each plant is read as it is now. A row of the log has 20 changes.
+  const [looked, rows] = [log.rows() - before - plants, plants / 20];
+  tell("looks at each row", { looks: looked / rows });
+  expect(looked / rows).toBeWithin(rows / stretchRows / 2, rows / stretchRows);
+  log.close();
+});

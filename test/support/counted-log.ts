@@ -8,6 +8,7 @@ import { createHistory } from "../../src/store/sqlite/history.ts";
 import { prepareImportReads } from "../../src/store/sqlite/imports.ts";
 import { prepareLogReads } from "../../src/store/sqlite/log-reads.ts";
 import { LogScanner } from "../../src/store/sqlite/log-scan.ts";
+import type { ScanLimits } from "../../src/store/sqlite/log-scan.ts";
 import type { Indexer } from "../../src/store/sqlite/search/indexer.ts";
 
 /** A store of SQLite in this thread, its history, and how many rows were read for that. */
@@ -22,11 +23,11 @@ export type CountedLog = Readonly<{
 
 const COMMIT_PLANTS = 2000;
 
-export function openCountedLog(path: string): CountedLog {
+export function openCountedLog(path: string, limits?: Partial<ScanLimits>): CountedLog {
   const writer = new Writer(path);
   writer.keepChanges(30);
   const db = new CountedDatabase(path, { readOnly: true });
-  const scanner = new LogScanner(db);
+  const scanner = new LogScanner(db, limits);
   const calls: Partial<Record<keyof Indexer, (given: never) => unknown>> = {
     walkLog: (walk) => scanner.walk(walk),
     findState: (query) => scanner.findState(query),

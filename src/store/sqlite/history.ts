@@ -32,6 +32,12 @@ const WALK_MS_MAX = 5000;
 /** @limit reads: how long the changes behind an import are looked through on SQLite */
 const OUTCOMES_MS_MAX = 30_000;
 
+/**
+ * So few changes at the beginning of an import are examples of it: no page may follow. SQLite looks for each in a sixth of
+ * the time that it takes to look at rows here.
+ */
+const EXAMPLES = 2;
+
 /** Behind all changes of a row. */
 const ROW_END = Infinity;
 
@@ -84,10 +90,16 @@ export function createHistory(options: HistoryOptions): History {
       if (!found) return { changes: [], next: undefined };
       const before = place.seq > found.last ? { ...place, seq: found.last, index: ROW_END } : place;
       const step = await scans.walk({ wanted: { kind: "import", ...found }, before, limit: query.limit });
+      if (query.before === undefined && step.changes.length <= EXAMPLES)
+        return toPage(step, await Promise.all(step.changes.map(({ id: of, ...change }) => scans.findState(of, placeBehind(change)))));
       const outcomes = step.changes.map(({ id: of, seq, index }) => ({ id: of, seq, index }));
       return toPage(step, outcomes.length === 0 ? [] : await scans.findStates({ outcomes, ...found }));
     },
   };
+}
+
+function placeBehind({ seq, index, at }: RowPlace): RowPlace {
+  return { seq, index: index + 1, at };
 }
 
 /** Looks through the log on the search thread, in steps, so that searches run between. */

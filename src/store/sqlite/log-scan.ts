@@ -7,8 +7,8 @@ import { toEntries } from "./log-reads.ts";
 import type { LogEntry, RowPlace } from "./log-reads.ts";
 import { fromIds, fromWriters, toBytes } from "./log-row.ts";
 import type { LogRow } from "./log-row.ts";
-import { NextChanges } from "./next-changes.ts";
-import type { ChangePlace, LookedRow } from "./next-changes.ts";
+import { KeptNexts } from "./kept-nexts.ts";
+import type { ChangePlace, LookedRow, NextChanges } from "./next-changes.ts";
 import { readPlants, toPlant } from "./plant-statements.ts";
 
 /** What is looked for. `first` and `last`: rows of the import with this number. */
@@ -38,15 +38,24 @@ export type OutcomeQuery = Readonly<{ outcomes: readonly Outcome[]; number: numb
 /** Asks what a plant was at a place. All before the row `from` was looked at already. */
 export type StateQuery = Readonly<{ id: PlantId; place: ChangePlace; from: number }>;
 
-/** How long a step may take, in milliseconds: searches run between. How many rows it looks at before it looks at the clock. */
-const STEP_MS = 5;
+/** How many rows are looked at before the clock. */
 const WINDOW_ROWS = 2000;
 
-/** How many rows of an import are looked at together, at most, for the changes behind them: some megabytes. */
-const STRETCH_ROWS_MAX = 5000;
+const SCAN_LIMITS = {
+  /** How long a step may take, in milliseconds: searches run between. */
+  stepMs: 5,
+  /**
+   * How many rows of an import are looked at together, at most, for the changes behind them, and how many for each row of a
+   * page. Ten thousand rows with twenty changes each take 7 MB, and 6 MB of that are counted.
+   */
+  stretchRows: 10_000,
+  stretchPages: 200,
+  /** How much is kept of what was found out, and how long if no one asks for it. Requests for two pages at most run at a time. */
+  keptBytes: 2 ** 24,
+  keptMs: 30_000,
+};
 
-/** Of how many imports is kept what was found out. Requests for two pages at most run at a time. */
-const KEPT_MAX = 3;
+export type ScanLimits = Readonly<typeof SCAN_LIMITS>;
 
 type Row = LogRow & { seq: number; at: number; importId: string | null };
 
@@ -56,15 +65,17 @@ const COLUMNS = "seq, at, ids, kinds, writers, before, (SELECT id FROM imports W
 export class LogScanner {
   readonly #db: DatabaseSync;
   #prepared: ReturnType<typeof prepare> | undefined;
-  /** By the number of the import. */
-  readonly #nexts = new Map<number, NextChanges>();
+  readonly #limits: ScanLimits;
+  readonly #kept: KeptNexts;
 
-  constructor(db: DatabaseSync) {
+  constructor(db: DatabaseSync, limits: Partial<ScanLimits> = {}) {
     this.#db = db;
+    this.#limits = { ...SCAN_LIMITS, ...limits };
+    this.#kept = new KeptNexts(this.#limits);
   }
 
   walk({ wanted, before, limit, bytesMax }: Walk): WalkStep {
-    const end = performance.now() + STEP_MS;
+    const end = performance.now() + this.#limits.stepMs;
     const changes: PlacedChange[] = [];
     const lowest = Math.max(this.#oldest(), wanted.kind === "import" ? wanted.first : 0);
     let bytes = 0;
@@ -76,7 +87,8 @@ export class LogScanner {
           bytes += change.from ? sizeOf(change.from) : 0;
           if (changes.length >= limit || bytes >= bytesMax) return { changes, reached: { seq: row.seq, index: change.index, at: row.at } };
         }
-        if (performance.now() > end) return { changes, reached: { seq: row.seq, index: 0, at: row.at } };
+        // The row of `before` is no step forward.
+        if (row.seq < before.seq && performance.now() > end) return { changes, reached: { seq: row.seq, index: 0, at: row.at } };
       }
       if (performance.now() > end && high - WINDOW_ROWS >= lowest) return { changes, reached: this.#placeAbove(high - WINDOW_ROWS) };
     }
@@ -85,10 +97,12 @@ export class LogScanner {
 
   /** What it was before its next change, or else what it is now. Or the same query, with the row to go on from. */
   findState({ id, place, from }: StateQuery): PastState | StateQuery {
-    const end = performance.now() + STEP_MS;
+    const end = performance.now() + this.#limits.stepMs;
     const newest = this.#newest();
+    // With it, the next change may be gone.
+    if (!this.#sql().row.get(place.seq)) return toState(undefined);
     for (let low = from; low <= newest; low += WINDOW_ROWS) {
-      if (performance.now() > end) return { id, place, from: low };
+      if (low > from && performance.now() > end) return { id, place, from: low };
       for (const row of this.#sql().laterOfPlant.iterate(low, low + WINDOW_ROWS - 1, toBytes(id)) as Iterable<Row>) {
         const next = fromIds(row.ids).indexOf(id, row.seq === place.seq ? place.index : 0);
         if (next >= 0) return toState(toEntries(row)[next]);
@@ -101,12 +115,13 @@ export class LogScanner {
    * What plants were: see `findState`. Of the first, as many as have room in a page. Undefined if it has to be called again.
    *
    * To look at all rows behind a page again for each page would take a time that grows with the square of them. So as many rows
-   * of the import as are behind a page are looked at with it, for the pages that follow.
+   * of the import as are behind a page are looked at with it, up to a limit of memory, for the pages that follow.
    */
   findStates(query: OutcomeQuery): readonly PastState[] | undefined {
-    const end = performance.now() + STEP_MS;
+    const end = performance.now() + this.#limits.stepMs;
     const newest = this.#newest();
     const nexts = this.#nextsOf(query, newest);
+    nexts.isUnderWay = true;
     while (nexts.from <= newest && !query.outcomes.every((outcome) => nexts.nextOf(outcome))) {
       const high = Math.min(nexts.from + WINDOW_ROWS - 1, newest);
       for (const row of this.#sql().later.iterate(nexts.from, high) as Iterable<LookedRow>) {
@@ -115,19 +130,15 @@ export class LogScanner {
       }
       nexts.from = high + 1;
     }
+    nexts.isUnderWay = false;
     return this.#statesOf(query.outcomes, nexts);
   }
 
   #nextsOf({ outcomes, number, first }: OutcomeQuery, newest: number): NextChanges {
+    const { stretchRows, stretchPages } = this.#limits;
     const [low, high] = [outcomes.at(-1)!.seq, outcomes[0]!.seq];
-    const known = this.#nexts.get(number);
-    const ahead = Math.min(newest - low, STRETCH_ROWS_MAX);
-    const nexts = known?.covers({ low, high }) ? known : new NextChanges({ number, low: Math.max(first, low - ahead), high });
-    // The one that was used last is the last of them.
-    this.#nexts.delete(number);
-    this.#nexts.set(number, nexts);
-    if (this.#nexts.size > KEPT_MAX) this.#nexts.delete(this.#nexts.keys().next().value!);
-    return nexts;
+    const ahead = Math.min(newest - low, stretchRows, stretchPages * (high - low + 1));
+    return this.#kept.find({ number, low, high }, Math.max(first, low - ahead));
   }
 
   #sql() {

@@ -10,48 +10,68 @@ export type Stretch = Readonly<{ number: number; low: number; high: number }>;
 /** A row of changes, as they are looked through. */
 export type LookedRow = Pick<LogRow, "ids"> & Readonly<{ seq: number; import: number | null }>;
 
+/** How many changes there is room for at first. */
+const ROOM = 512;
+
+/** A row has fewer changes. */
+const INDEXES = 1024;
+
 /**
  * The changes of a stretch of an import, each with the next change of its plant, which may be far behind the stretch. What
- * was looked at for some of them need not be looked at for the others.
+ * was looked at for some of them need not be looked at for the others. Numbers take a quarter of the
+ * memory of a map of bigints.
  */
 export class NextChanges {
   readonly #stretch: Stretch;
   /** Of each row of the stretch, the number of its first change. */
   readonly #firsts = new Map<number, number>();
-  /** By the number of a change. A row is 0 while none is known. */
-  readonly #nextRows: number[] = [];
-  readonly #nextIndexes: number[] = [];
-  /** The numbers of changes that wait for the next one of their plant. */
-  readonly #waiting = new Map<bigint, number>();
-  /** Lets through all that wait, and few others: numbers are ten times as fast as bigints. */
-  readonly #sieve = new Uint8Array(2 ** HOLES_BITS);
+  #count = 0;
+  /** By the number of a change: the halves of the id of its plant, and the place of the next change, 0 while none is known. */
+  #halves = new Int32Array(2 * ROOM);
+  #nexts = new Float64Array(ROOM);
+  /** A hash table, at most half full: the last change of each plant, by its number plus 1. A hole is 0. */
+  #lasts = new Int32Array(2 * ROOM);
+  /** At random: no one can choose ids that fall into one place. */
+  readonly #factors = crypto.getRandomValues(new Int32Array(2)).map((factor) => factor | 1);
   /** The row to look at next. */
   from: number;
+  /** Someone waits for what it will find. */
+  isUnderWay = false;
 
   constructor(stretch: Stretch) {
     this.#stretch = stretch;
     this.from = stretch.low;
   }
 
-  covers({ low, high }: Pick<Stretch, "low" | "high">): boolean {
-    return this.#stretch.low <= low && high <= this.#stretch.high;
+  covers({ number, low, high }: Stretch): boolean {
+    return this.#stretch.number === number && this.#stretch.low <= low && high <= this.#stretch.high;
+  }
+
+  /** The memory that it takes, but for some bytes of each row. */
+  get bytes(): number {
+    return this.#halves.byteLength + this.#nexts.byteLength + this.#lasts.byteLength;
   }
 
   /** Looks at the row `from`, or at a later one if those between are gone. */
   look({ seq, ids, import: number }: LookedRow): void {
     const { high, number: wanted } = this.#stretch;
     const isOurs = seq <= high && number === wanted;
-    const wholes = fromIds(ids);
-    const halves = new Int32Array(wholes.buffer);
-    if (isOurs) this.#firsts.set(seq, this.#nextRows.length);
-    for (let index = 0; index < wholes.length; index += 1) {
-      const hole = holeOf(halves[2 * index]!, halves[2 * index + 1]!);
-      if (this.#sieve[hole] === 1) this.#note(wholes[index]!, { seq, index });
+    const halves = new Int32Array(fromIds(ids).buffer);
+    const count = halves.length / 2;
+    if (isOurs) {
+      this.#firsts.set(seq, this.#count);
+      while (this.#count + count > this.#nexts.length) this.#grow();
+    }
+    for (let index = 0; index < count; index += 1) {
+      const [first, second] = [halves[2 * index]!, halves[2 * index + 1]!];
+      const slot = this.#slotOf(first, second);
+      const last = this.#lasts[slot]! - 1;
+      if (last >= 0 && this.#nexts[last] === 0) this.#nexts[last] = seq * INDEXES + index;
       if (!isOurs) continue;
-      this.#sieve[hole] = 1;
-      this.#waiting.set(wholes[index]!, this.#nextRows.length);
-      this.#nextRows.push(0);
-      this.#nextIndexes.push(0);
+      this.#halves[2 * this.#count] = first;
+      this.#halves[2 * this.#count + 1] = second;
+      this.#count += 1;
+      this.#lasts[slot] = this.#count;
     }
     this.from = seq + 1;
   }
@@ -63,23 +83,28 @@ export class NextChanges {
 
   /** The next change of the plant of a change. Undefined if there is none, or none yet. */
   nextOf({ seq, index }: ChangePlace): ChangePlace | undefined {
-    const number = this.#firsts.get(seq)! + index;
-    const row = this.#nextRows[number];
-    return row ? { seq: row, index: this.#nextIndexes[number]! } : undefined;
+    const next = this.#nexts[this.#firsts.get(seq)! + index];
+    return next ? { seq: Math.floor(next / INDEXES), index: next % INDEXES } : undefined;
   }
 
-  #note(id: bigint, { seq, index }: ChangePlace): void {
-    const number = this.#waiting.get(id);
-    if (number === undefined) return;
-    this.#nextRows[number] = seq;
-    this.#nextIndexes[number] = index;
-    this.#waiting.delete(id);
+  /** Where the last change of a plant is, or the hole for it. */
+  #slotOf(first: number, second: number): number {
+    const mask = this.#lasts.length - 1;
+    const hash = Math.imul(first, this.#factors[0]!) + Math.imul(second, this.#factors[1]!);
+    for (let slot = hash >>> Math.clz32(mask); ; slot = (slot + 1) & mask) {
+      const last = this.#lasts[slot]! - 1;
+      if (last < 0 || (this.#halves[2 * last] === first && this.#halves[2 * last + 1] === second)) return slot;
+    }
   }
-}
 
-const HOLES_BITS = 20;
-
-/** Where the halves of an id fall. */
-function holeOf(first: number, second: number): number {
-  return (Math.imul(first, 0x9e_37_79_b1) ^ Math.imul(second, 0x85_eb_ca_77)) >>> (32 - HOLES_BITS);
+  #grow(): void {
+    const [halves, nexts] = [this.#halves, this.#nexts];
+    this.#halves = new Int32Array(2 * halves.length);
+    this.#halves.set(halves);
+    this.#nexts = new Float64Array(2 * nexts.length);
+    this.#nexts.set(nexts);
+    this.#lasts = new Int32Array(2 * this.#lasts.length);
+    for (let number = 0; number < this.#count; number += 1)
+      this.#lasts[this.#slotOf(halves[2 * number]!, halves[2 * number + 1]!)] = number + 1;
+  }
 }
