@@ -2019,6 +2019,20 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     test: "web/deleted-row.test.ts",
+    name: "is in no number: partial, with 1 by",
+    file: "web/catalogue/found-text.ts",
+    from: " || (isCut && !isMore)",
+    to: "",
+  },
+  {
+    test: "web/deleted-row.test.ts",
+    name: "is in no number: whole, with 1 by",
+    file: "web/catalogue/found-text.ts",
+    from: "const isCut = unseen === undefined && counted;",
+    to: "const isCut = unseen === undefined && isMore;",
+  },
+  {
+    test: "web/deleted-row.test.ts",
     name: "takes no focus away with the bar of what is selected",
     file: "web/catalogue/tick-bar.tsx",
     from: "(document.activeElement === document.body && focusHome())",

@@ -1,6 +1,6 @@
 // A row stays where it is when someone deletes its plant, until people ask for the list as it is.
 import { describe, expect, it } from "bun:test";
-import { usePages } from "../support/web/page-state.ts";
+import { ALL, modules, plantOf, usePages } from "../support/web/page-state.ts";
 import { rowsOf } from "../support/web/garden.ts";
 import { usePlace } from "../support/web/place.ts";
 import type { Visit } from "../support/web/visit.ts";
@@ -36,6 +36,7 @@ describe("a row whose plant someone has deleted", () => {
     expect(await boxes.isChecked()).toBe(true);
     await steps("tag herb > reads Set the tag of 2 plants to “herb”. > click History of Acer, deleted > reads Deleted");
     // It would only say that there is none.
+    expect(await button("Back to the plant").count()).toBe(0);
     expect(await button("Back to the plant").count()).toBe(0);
     await steps("click Put this back: Acer, tree > reads “Acer” is put back. > press Escape > leaves > offers Edit Acer");
     expect(await focused()).toBe("BUTTON Edit Acer");
@@ -77,4 +78,16 @@ describe("what someone has deleted, though its row is still there,", () => {
     page.ticks.toggleLoaded();
     expect(names()).toEqual([]);
   });
+
+  const listed = { view: ALL, plants: Array.from({ length: 200 }, (_, at) => plantOf(at, "Acer")), failure: undefined };
+  for (const { phase, plants, unseen, says } of [
+    { phase: "whole", plants: 1, unseen: undefined, says: "1 plant." },
+    { phase: "partial", plants: 1, unseen: undefined, says: "1 plant." },
+    { phase: "whole", plants: 5_000, unseen: undefined, says: "5,000 plants." },
+    { phase: "partial", plants: 5_000, unseen: undefined, says: "5,000 plants. The first 200 are here, more as you scroll." },
+    { phase: "whole", plants: 200, unseen: -20, says: "180 plants." },
+  ])
+    it(`is in no number: ${phase}, with ${plants} by the service and ${unseen ?? "no one knows how many"} more than rows, it says ${says}`, () => {
+      expect(modules.foundText({ ...listed, phase }, { plants, precision: "exact" }, unseen)).toBe(says);
+    });
 });

@@ -1,20 +1,16 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { PlantCount } from "../../src/client/client.ts";
-import { tokenize } from "../../src/domain/terms.ts";
-import { quote } from "../notices.ts";
 import { parseId } from "../plants/draft.ts";
-import { countText, nameLabel, tagLabel } from "../plants/label.ts";
+import { nameLabel, tagLabel } from "../plants/label.ts";
 import type { News } from "../live/news.ts";
 import { IconButton, LinkButton } from "../ui/button.tsx";
 import { useValue } from "../state.ts";
 import { exactText } from "../ui/exact-text.ts";
 import { focusHome } from "../ui/focus.ts";
 import { Icon } from "../ui/icon.tsx";
-import { isEverything, isSameView } from "../view.ts";
+import { isSameView } from "../view.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { ROWS_MAX } from "./listing.ts";
+import { foundText } from "./found-text.ts";
 import type { Listed } from "./listing.ts";
-import { count as countOf } from "./bulk-text.ts";
 import { SearchBox } from "./search-box.tsx";
 import { SortMenu } from "./sort-menu.tsx";
 import type { Total } from "./tag-counts.ts";
@@ -114,7 +110,7 @@ function useWords(listed: Listed, total: Total | undefined, news: News | undefin
   const isSearching = listed.phase === "searching";
   // As the catalogue is, also where the rows are not yet.
   const unseen = news?.isCut === true ? undefined : news ? news.appeared - news.gone.size : 0;
-  if (!isSearching) shown.current = describe(listed, total && isSameView(total.view, listed.view) ? total : undefined, unseen);
+  if (!isSearching) shown.current = foundText(listed, total && isSameView(total.view, listed.view) ? total : undefined, unseen);
   const none = listed.phase === "whole" && listed.plants.length === 0 ? "No plants match." : "";
   // The same words are read out again for another view, not where a list is read again.
   useEffect(() => setSpoken(""), [listed.view]);
@@ -123,21 +119,4 @@ function useWords(listed: Listed, total: Total | undefined, news: News | undefin
     return () => clearTimeout(timer);
   }, [listed.view, isSearching, none]);
   return { shown: shown.current, spoken };
-}
-
-function describe({ phase, plants, view }: Listed, total: PlantCount | undefined, unseen: number | undefined): string {
-  const count = plants.length.toLocaleString();
-  const isWordless = view.q !== "" && tokenize(view.q).length === 0;
-  const found = isWordless || isEverything(view) ? "" : " found";
-  const why = isWordless ? `Names are searched by letters and digits, and ${quote(view.q)} has none, so it leaves nothing out. ` : "";
-  // In the place of rows it is said that there are none.
-  if (plants.length === 0) return why;
-  const isCounted = total && total.plants > plants.length;
-  // So many may have come that no one counts them here.
-  const all = unseen === undefined && isCounted ? `${countText(total)} plants` : countOf(plants.length + (unseen ?? 0));
-  if (phase === "whole") return `${why}${all}${found}.`;
-  if (phase === "failed") return `${why}The first ${count} plants${found}.`;
-  const first = isCounted ? `${countText(total)} plants${found}. The first ${count} are here` : `The first ${count} plants${found}`;
-  if (plants.length >= ROWS_MAX) return `${why}${first}. Search for the others, or export all.`;
-  return `${why}${first}, more as you scroll.`;
 }

@@ -115,6 +115,7 @@ type Modules = Readonly<{
   Views: new (window: object) => Views;
   deviceStorage: () => object | undefined;
   failureText: (thrown: unknown) => string;
+  foundText: (listed: object, total: object | undefined, unseen: number | undefined) => string;
   isGone: (state: object) => boolean;
   openTaking: (catalogue: object, sight: Sight) => Readonly<{ hear: (heard: Heard) => void; askAgain: () => void }>;
   quote: (name: string) => string;
@@ -126,7 +127,9 @@ type Modules = Readonly<{
 /** Where the page is: what it keeps in the browser is named after that. */
 export const LOCATION = new URL("http://plants.example/");
 Object.assign(globalThis, { location: LOCATION });
-const CATALOGUE = ["catalogue", "catalogue-fetch", "kept-undo", "listing", "tag-counts", "ticks"].map((name) => `catalogue/${name}`);
+const CATALOGUE = ["catalogue", "catalogue-fetch", "found-text", "kept-undo", "listing", "tag-counts", "ticks"].map(
+  (name) => `catalogue/${name}`,
+);
 const LIVE = ["news", "shared-stream", "taking"].map((name) => `live/${name}`);
 const NAMES = [...CATALOGUE, ...LIVE, "failure-text", "notices", "positions", "reach", "session", "state", "step", "storage", "view"];
 const loaded = await Promise.all(NAMES.map((name) => import(join(PROJECT, "web", `${name}.ts`)) as Promise<object>));
