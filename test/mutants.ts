@@ -2019,6 +2019,13 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     test: "web/deleted-row.test.ts",
+    name: "keeps the focus, deletes and selects nothing",
+    file: "web/past/history-dialog.tsx",
+    from: "isGone || isOnItsWay ? null",
+    to: "isGone ? null",
+  },
+  {
+    test: "web/deleted-row.test.ts",
     name: "is in no number: partial, with 1 by",
     file: "web/catalogue/found-text.ts",
     from: " || (isCut && !isMore)",

@@ -34,9 +34,13 @@ describe("a row whose plant someone has deleted", () => {
     await boxes.click();
     await steps("reads 2 plants selected");
     expect(await boxes.isChecked()).toBe(true);
-    await steps("tag herb > reads Set the tag of 2 plants to “herb”. > click History of Acer, deleted > reads Deleted");
+    const history = await visit.hold("GET", /^\/plants\/1\/changes/);
+    await steps("tag herb > reads Set the tag of 2 plants to “herb”. > click History of Acer, deleted > reads Loading…");
+    await history.came;
     // It would only say that there is none.
     expect(await button("Back to the plant").count()).toBe(0);
+    history.release();
+    await steps("reads Deleted");
     expect(await button("Back to the plant").count()).toBe(0);
     await steps("click Put this back: Acer, tree > reads “Acer” is put back. > press Escape > leaves > offers Edit Acer");
     expect(await focused()).toBe("BUTTON Edit Acer");

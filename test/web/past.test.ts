@@ -84,7 +84,7 @@ describe("the history of a plant", () => {
     place.expectStatus(501);
     const visit = await place.open(PLANTS);
     await visit.fail(/\/plants\/1\/changes/, 501);
-    await visit.steps("click Edit Acer > click History > offers Try again");
+    await visit.steps("click Edit Acer > click History > offers Try again > offers Back to the plant");
   });
 });
 

@@ -27,6 +27,8 @@ export function HistoryDialog({ catalogue, id }: HistoryProps) {
   const [newest] = past ?? [];
   const isBehind = past !== undefined && now !== undefined && newest?.forgotten !== true && !isSame(now.plant, newest?.to);
   const isGone = newest !== undefined && newest.forgotten !== true && newest.to === undefined;
+  // Where its history does not come, no one knows better.
+  const isOnItsWay = past === undefined && problem === undefined;
   // A message outside of the dialog is not read out.
   const [failed, setFailed] = useState<string>();
 
@@ -62,7 +64,7 @@ export function HistoryDialog({ catalogue, id }: HistoryProps) {
         {isBehind ? <Button label="Show the latest change" onClick={again} /> : null}
         {problem === undefined ? null : <Button label="Try again" onClick={again} />}
         {earlier ? <Button label="Earlier" onClick={earlier} /> : null}
-        {isGone ? null : <Button label="Back to the plant" onClick={() => opening.open({ kind: "edit", id })} />}
+        {isGone || isOnItsWay ? null : <Button label="Back to the plant" onClick={() => opening.open({ kind: "edit", id })} />}
         <Button label="Done" class="primary" onClick={() => opening.close()} />
       </footer>
     </Dialog>
