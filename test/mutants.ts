@@ -2005,6 +2005,13 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     test: "web/past.test.ts",
+    name: "even where those of another one do not come",
+    file: "web/past/past-imports.tsx",
+    from: ".catch(() => undefined);\n        if (stop.signal.aborted) return;",
+    to: ".catch(() => undefined);\n        if (!page) return;",
+  },
+  {
+    test: "web/past.test.ts",
     name: "with no button moved when they come",
     file: "web/past/past.css",
     from: "  min-height: 1lh;\n",

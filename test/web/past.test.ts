@@ -194,6 +194,16 @@ describe("an import", () => {
     expect((await place.stored("q=1")).filter(({ name }) => name.endsWith(" 1"))).toEqual([]);
   });
 
+  it("is told apart by some of its plants even where those of another one do not come", async () => {
+    for (const id of [1, 2, 3]) await place.plant([`${id},Acer ${id},tree`]);
+    const visit = await place.open();
+    place.expectStatus(410);
+    const [newest] = (await (await place.service.request("/imports")).json()) as [{ id: string }];
+    await visit.fail(new RegExp(`/imports/${newest.id}/changes`), 410);
+    await visit.steps("choose Past changes > click Imports > reads “Acer 2” > reads “Acer 1”");
+    expect(await visit.dialog.locator(".past-examples").allInnerTexts()).toEqual(["", "“Acer 2”", "“Acer 1”"]);
+  });
+
   it("is one though it was sent in slices, can be stopped while it is taken back, and goes on after the page was left", async () => {
     const visit = await place.open(["-1,Acer,tree"]);
     const { page, steps, reads, hold } = visit;

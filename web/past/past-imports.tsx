@@ -111,15 +111,16 @@ function useExamples({ client }: Catalogue, shown: readonly PastImport[]): Reado
     const stop = new AbortController();
     async function find(): Promise<void> {
       for (const { id } of shown.filter((one) => !examples.has(one.id))) {
-        const { changes } = await client.changesOfImport(id, { limit: EXAMPLES, signal: stop.signal });
-        const text = changes.flatMap(({ to }) => (to ? [quote(to.name)] : [])).join(", ");
-        setExamples((before) => new Map([...before, [id, text]]));
+        // Without them, it is known when it was made, and how much it changed.
+        const page = await client.changesOfImport(id, { limit: EXAMPLES, signal: stop.signal }).catch(() => undefined);
+        if (stop.signal.aborted) return;
+        const text = page?.changes.flatMap(({ to }) => (to ? [quote(to.name)] : [])).join(", ");
+        if (text !== undefined) setExamples((before) => new Map([...before, [id, text]]));
       }
     }
-    // Without them, it is known when each was made, and how much it changed.
-    find().catch(() => undefined);
+    void find();
     return () => stop.abort();
-  }, [shown.length]);
+  }, [shown.map(({ id }) => id).join()]);
   return examples;
 }
 
