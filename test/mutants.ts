@@ -485,7 +485,7 @@ export const MUTANTS: readonly Mutant[] = [
     test: "interface/history.test.ts",
     name: "past changes on SQLite a list of past changes takes its own cursors alone",
     file: "src/http/cursor.ts",
-    from: "!parseLogCursor(place) || toPastCursor(list, place) !== text",
+    from: "!parseLogCursor(place) || toPastCursor({ list, place }) !== text",
     to: "!parseLogCursor(place)",
   },
   {

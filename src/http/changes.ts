@@ -46,7 +46,7 @@ export function changeHandlers({ history, historyFor, streams, represent }: Chan
   async function openStream(call: ChangesCall): Promise<HttpResponse> {
     const { parameters, headers, connection } = call;
     const lastId = headers.get("last-event-id");
-    const after = lastId ? parseCursor("header Last-Event-ID", lastId) : parseAfter(parameters.after);
+    const after = lastId ? parseFeedCursor({ from: "header Last-Event-ID", text: lastId }) : parseAfter(parameters.after);
     const body = await streams.open(call, { after: after === "now" ? undefined : after, tag: toFilter(parameters).tag });
     // Only its end shows over HTTP/1.0 that the body has ended.
     return { status: 200, body, headers: connection.isHttp10 ? { ...STREAM_HEADERS, connection: "close" } : STREAM_HEADERS };
@@ -70,14 +70,14 @@ export function changeHandlers({ history, historyFor, streams, represent }: Chan
 
 /** A cursor, or `now`. */
 function parseAfter(text: string | undefined): string | undefined {
-  return text === undefined || text === "now" ? text : parseCursor("query parameter `after`", text);
+  return text === undefined || text === "now" ? text : parseFeedCursor({ from: "query parameter `after`", text });
 }
 
 /**
  * Throws `invalid_query` for a text that can be no cursor. To begin with what changes next instead would be a gap of which no
  * one hears. Whether the log has the place shows when it is read.
  */
-function parseCursor(name: string, text: string): LogCursor {
+function parseFeedCursor({ from, text }: Readonly<{ from: string; text: string }>): LogCursor {
   if (parseLogCursor(text)) return text;
-  throw invalidQuery(`The ${name} is not a cursor of changes: send one as it came, or begin with GET /plants/export.`);
+  throw invalidQuery(`The ${from} is not a cursor of changes: send one as it came, or begin with GET /plants/export.`);
 }

@@ -35,16 +35,16 @@ export function parseCursor(order: Order, text: string): Place {
 /** What a cursor of the past begins with: a hash of its list, so that no other list takes it. */
 const LIST_BYTES = 8;
 
-/** A place in the log for the link to the next page of a list of past changes. */
-export function toPastCursor(list: string, place: LogCursor): string {
+/** A place in the log for the link to the next page of the list of past changes with this name. */
+export function toPastCursor({ list, place }: Readonly<{ list: string; place: LogCursor }>): string {
   const mark = hash("sha256", list, "buffer").subarray(0, LIST_BYTES);
   return Buffer.concat([mark, Buffer.from(place, "base64url")]).toString("base64url");
 }
 
 /** Throws `invalid_query` for a text that `toPastCursor` cannot have made for this list. Whether the log has that place shows when it is read. */
-export function parsePastCursor(list: string, text: string): LogCursor {
+export function parsePastCursor({ list, text }: Readonly<{ list: string; text: string }>): LogCursor {
   const place = Buffer.from(text, "base64url").subarray(LIST_BYTES).toString("base64url");
-  if (!parseLogCursor(place) || toPastCursor(list, place) !== text) throw unknownCursor();
+  if (!parseLogCursor(place) || toPastCursor({ list, place }) !== text) throw unknownCursor();
   return place;
 }
 

@@ -39,7 +39,7 @@ export function historyHandlers({ historyFor, tokens, represent }: HistoryOption
 
   async function respond({ parameters, headers, principal }: PageCall, { name, read }: PastList): Promise<HttpResponse> {
     const limit = Math.min(parameters.limit, CHANGES_PAGE_MAX);
-    const before = parameters.cursor === undefined ? undefined : parsePastCursor(name, parameters.cursor);
+    const before = parameters.cursor === undefined ? undefined : parsePastCursor({ list: name, text: parameters.cursor });
     const textsOf = async ({ changes }: PastPage) => {
       const names = await namesOf(changes, principal);
       return toPageTexts(changes, (change) => toPastText(change, names));
@@ -51,7 +51,7 @@ export function historyHandlers({ historyFor, tokens, represent }: HistoryOption
       page = await read({ before, limit: texts.length });
       texts = await textsOf(page);
     }
-    const link = page.next === undefined ? {} : linkTo({ limit, cursor: toPastCursor(name, page.next) });
+    const link = page.next === undefined ? {} : linkTo({ limit, cursor: toPastCursor({ list: name, place: page.next }) });
     return represent({ status: 200, body: `[${texts.join()}]`, headers: link }, headers);
   }
 
