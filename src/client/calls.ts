@@ -94,7 +94,8 @@ export type Client = Readonly<{
    * the `cursor` of each entry with what you made of it, also of one without a `change`, and give it as `after` to go on
    * from there. A lost connection is made again without end, only the first one is not. To stop, break out of the loop, or
    * abort `signal`. Throws error 41000 when what came behind `after` is not kept any more: begin again with an export, and
-   * its `changesCursor`.
+   * its `changesCursor`. Status 400 for an `after` that it gave you means that another version of the service
+   * made it: then too begin again, and tell someone.
    */
   changes: (options?: CallOptions & ChangesQuery) => AsyncIterable<FollowedChange>;
   /** What a plant was, the newest change first. Pass `next` to get the following page. */
