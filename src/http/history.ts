@@ -16,7 +16,7 @@ type HistoryHandlers = Pick<Handlers, "listPlantChanges" | "listDeletedPlants" |
 
 type HistoryOptions = Readonly<{ historyFor: HistoryFor; tokens: Pick<TokenStore, "names">; represent: Represent }>;
 
-/** `name`: tells it from all others. */
+/** `name`: identifies the list. */
 type PastList = Readonly<{ name: string; read: (query: PastQuery) => Promise<PastPage> }>;
 
 type PageCall = Pick<Call<"listDeletedPlants">, "parameters" | "headers" | "principal">;

@@ -30,7 +30,7 @@ export function TickBar({ catalogue, onTag }: TickBarProps) {
   const isNone = plants.size === 0 && !isGathering;
   useEffect(() => {
     if (isNone) return undefined;
-    // Its buttons go with the selection, also when someone else deletes what is selected.
+    // Its buttons go with the selection, even when someone else deletes what is selected.
     return () => void (document.activeElement === document.body && focusHome());
   }, [isNone]);
   if (isNone) {
