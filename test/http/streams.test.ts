@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from "bun:test";
+import type { Socket } from "node:net";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "bun:test";
 import type { Schemas } from "../../contract/generated/schemas.ts";
 import { closeOf } from "../support/raw-http.ts";
 import { startTestService } from "../support/service.ts";
@@ -35,7 +36,15 @@ async function metric(name: string): Promise<number> {
 
 const listeners = () => metric("plant_store_changes_listeners");
 const expectListeners = async (count: number) => expect(await askUntil(listeners, (some) => some === count)).toBe(count);
-const open = (options: Partial<Parameters<typeof openStream>[1]> = {}) => openStream(service.url, { token: service.token, ...options });
+
+const sockets: Socket[] = [];
+async function open(options: Partial<Parameters<typeof openStream>[1]> = {}): ReturnType<typeof openStream> {
+  const stream = await openStream(service.url, { token: service.token, ...options });
+  sockets.push(stream.socket);
+  return stream;
+}
+// The next test counts listeners, and would wait for those of one that failed.
+afterEach(() => sockets.splice(0).forEach((socket) => socket.destroy()));
 
 describe("a stream of changes", () => {
   it("hears a bookmark within 15 seconds where its filter shows nothing, which moves the cursor on", async () => {
@@ -48,7 +57,6 @@ describe("a stream of changes", () => {
     expect(quiet.changes()).toEqual([]);
     const response = await service.request(`/plants/changes?after=${quiet.cursor()}`);
     expect(await response.json()).toEqual([]);
-    quiet.socket.destroy();
   });
 
   it("works over HTTP/1.0, without chunks, and the end of its connection is its end", async () => {
