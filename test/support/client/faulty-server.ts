@@ -9,6 +9,8 @@ export type FaultyServer = Readonly<{
   url: string;
   /** The received part of each request, as text. There is one request a connection. */
   requests: readonly string[];
+  /** Says that the client has taken what came: a fault that waits for it hears `taken` on its connection. */
+  taken: () => void;
   /** How many of them are still connected. */
   open: () => number;
   stop: () => Promise<void>;
@@ -36,6 +38,7 @@ export async function startFaulty(...faults: readonly Fault[]): Promise<FaultySe
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    taken: () => sockets.forEach((socket) => socket.emit("taken")),
     open: () => openRequests,
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve));

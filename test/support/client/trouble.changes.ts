@@ -11,6 +11,14 @@ function stream(end: "break" | "wait", ...events: readonly string[]): Fault {
   return chunks(["retry: 0\n\n", ...events], { type: "text/event-stream", end });
 }
 
+/** Breaks once the client has an entry of it: what arrives together with the end of a connection may be lost with it. */
+function broken(event: string): Fault {
+  return (socket) => {
+    socket.once("taken", () => socket.destroy());
+    stream("wait", event)(socket);
+  };
+}
+
 function changed(id: number): string {
   return `id: at-${id}\ndata: {"id":${id},"change":"deleted","at":"then"}\n\n`;
 }
@@ -21,7 +29,10 @@ const bookmark = "id: later\n\n";
 function following(entries: number, query: ChangesQuery = { after: "before" }): Call {
   return async (plants, server) => {
     const found: string[] = [];
-    for await (const entry of plants.changes(query)) if (found.push(toShort(entry)) === entries) break;
+    for await (const entry of plants.changes(query)) {
+      if (found.push(toShort(entry)) === entries) break;
+      server.taken();
+    }
     return [found.join(" "), startsOf(server)];
   };
 }
@@ -30,7 +41,7 @@ function toShort({ change, cursor }: FollowedChange): string {
   return `${change?.id ?? "-"}:${cursor}`;
 }
 
-const untilRefused: Call = (plants) => untilThrown(plants, { after: "before" });
+const untilRefused: Call = (plants, { taken }) => untilThrown(plants, { after: "before" }, taken);
 
 /** Whatever each request asks for. */
 function startsOf({ requests }: FaultyServer): string {
@@ -40,13 +51,13 @@ function startsOf({ requests }: FaultyServer): string {
 /** Streams of changes that break, fall silent, or are left. */
 export const changeTroubles: Troubles = {
   "changes whose connection breaks, behind a change, a bookmark, and within an event": [
-    [stream("break", changed(1)), stream("break", bookmark), stream("break", "id: cut\ndata: {"), stream("wait", changed(2))],
+    [broken(changed(1)), broken(bookmark), stream("break", "id: cut\ndata: {"), stream("wait", changed(2))],
     following(3, { after: "before", tag: "a b" }),
     '["1:at-1 -:later 2:at-2","?tag=a%20b&after=before ?tag=a%20b&after=at-1 ?tag=a%20b&after=later ?tag=a%20b&after=later"]',
     { requests: 4 },
   ],
   "changes behind a proxy with 502, 503 and 504, and a connection that breaks each time": [
-    [stream("break", changed(1)), answer(502, "<html>"), busy, drop, answer(504, ""), busy, drop, busy, stream("wait", changed(2))],
+    [broken(changed(1)), answer(502, "<html>"), busy, drop, answer(504, ""), busy, drop, busy, stream("wait", changed(2))],
     following(2),
     `["1:at-1 2:at-2","?after=before${" ?after=at-1".repeat(8)}"]`,
     { requests: 9 },
@@ -64,7 +75,7 @@ export const changeTroubles: Troubles = {
     { requests: 2 },
   ],
   "changes that are gone when it comes back": [
-    [stream("break", changed(1)), gone],
+    [broken(changed(1)), gone],
     untilRefused,
     '["1:at-1","ServiceError: Begin again."]',
     { requests: 2 },
@@ -75,7 +86,7 @@ export const changeTroubles: Troubles = {
     '["ServiceError: Send one as it came."]',
   ],
   "changes for a token that was revoked": [
-    [stream("break", changed(1)), answer(401, { error: 40101, message: "No." })],
+    [broken(changed(1)), answer(401, { error: 40101, message: "No." })],
     untilRefused,
     '["1:at-1","ServiceError: No."]',
     { requests: 2 },
