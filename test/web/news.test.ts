@@ -237,10 +237,10 @@ describe("what the page hears", () => {
   });
 
   it("is told as such where it is too much to remember", async () => {
-    const { listing, hear, told } = await openPage(() => -Infinity);
+    const { listing, hear, told, counted } = await openPage(() => -Infinity);
     const reading = listing.refresh();
     hear({ changes: Array.from({ length: 30_000 }, (_, id) => ({ id: BigInt(-1 - id) })), cursor: "A" });
-    expect(told()).toBe("more");
+    expect([told(), counted()]).toEqual(["more", 1]);
     await reading;
   });
 

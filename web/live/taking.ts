@@ -109,6 +109,7 @@ export function openTaking(catalogue: Taken, sight: Sight) {
         waiting = new Map();
         if (isChanging(at)) gapAt = at;
         else desk.lose();
+        count.run();
       }
       takeSoon();
     },
