@@ -2,6 +2,7 @@ import { helpFor, parseSettings } from "./bench.ts";
 import type { Bench } from "./bench.ts";
 import { compare } from "./compare.ts";
 import { costOfACreate } from "./cost-of-a-create.ts";
+import { listeners } from "./listeners.ts";
 import { checkMachine, describeMachine, LOAD_CORE, pin } from "./machine.ts";
 import { postgres } from "./postgres.ts";
 import { reads } from "./reads.ts";
@@ -9,7 +10,7 @@ import { size } from "./size.ts";
 import { start } from "./start.ts";
 import { transfer } from "./transfer.ts";
 
-const RUNS = { compare, "cost-of-a-create": costOfACreate, reads, transfer, postgres, size, start };
+const RUNS = { compare, "cost-of-a-create": costOfACreate, reads, transfer, postgres, listeners, size, start };
 const PARTS = Object.keys(RUNS) as (keyof typeof RUNS)[];
 
 const stopping = new AbortController();
