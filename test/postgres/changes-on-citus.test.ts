@@ -33,9 +33,14 @@ function openOnCitus(url: string) {
   let deletions = 0;
   // What tells of Citus answers as it does there.
   const probe: Execute = (statement, ...rest) => (statement.text.includes("pg_dist_") && isOnCitus ? yes() : execute(statement, ...rest));
-  const observed: Execute = (statement, ...rest) => {
-    if (statement === DELETE_FIRST) deletions += 1;
-    return execute(statement, ...rest);
+  const emptied = Promise.withResolvers<void>();
+  const observed: Execute = async <Row extends unknown[]>(...[statement, ...rest]: Parameters<Execute>) => {
+    const rows = await execute<Row>(statement, ...rest);
+    if (statement !== DELETE_FIRST) return rows;
+    deletions += 1;
+    // There was no more.
+    if (rows[0]![0] === "f") emptied.resolve();
+    return rows;
   };
   const changes = new ChangeLog({ execute: observed, probe, log: openLog() });
   const plants = openLoggedTable(changes.isWritten)(execute, { isRepeatable: false });
@@ -43,7 +48,7 @@ function openOnCitus(url: string) {
     await changes.follow();
     return changes.isKept();
   };
-  return { look, plants, comeBack: () => (isOnCitus = false), deletions: () => deletions };
+  return { look, plants, comeBack: () => (isOnCitus = false), deletions: () => deletions, emptied: emptied.promise };
 }
 
 async function idsBehind(store: Store, after: string): Promise<number[]> {
@@ -84,9 +89,10 @@ describe("the log of changes, where the plants were on Citus for a while", () =>
 
   it("has what a replica changes that does not know yet that they are back", async () => {
     const url = await cluster.createDatabase();
-    const { look, plants } = openOnCitus(url);
     const store = await open(url);
+    const { look, plants, emptied } = openOnCitus(url);
     expect(await look()).toBe(false);
+    await emptied;
     const newest = await store.history.newest();
     await plants.insert([plantOf(1)], { by: () => "" });
     expect(await idsBehind(store, newest)).toEqual([1]);

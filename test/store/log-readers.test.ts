@@ -44,7 +44,7 @@ for (const readers of [2, 3, 4])
     expect(await Promise.all(places.map(readAll))).toEqual(alone);
     expect(new Set(alone.flatMap(({ changes }) => changes.map(({ to }) => to?.name))).size).toBe(10 * readers);
     close();
-  }, 60_000);
+  });
 
 it("one who reads an import page by page loses nothing to another who looks at the newest changes of many", async () => {
   const { importPlants, read, rowsOf, close } = openImports({});
