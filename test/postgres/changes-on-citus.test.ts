@@ -33,13 +33,13 @@ function openOnCitus(url: string) {
   let deletions = 0;
   // What tells of Citus answers as it does there.
   const probe: Execute = (statement, ...rest) => (statement.text.includes("pg_dist_") && isOnCitus ? yes() : execute(statement, ...rest));
-  const emptied = Promise.withResolvers<void>();
+  let isEmptied = false;
   const observed: Execute = async <Row extends unknown[]>(...[statement, ...rest]: Parameters<Execute>) => {
     const rows = await execute<Row>(statement, ...rest);
     if (statement !== DELETE_FIRST) return rows;
     deletions += 1;
     // There was no more.
-    if (rows[0]![0] === "f") emptied.resolve();
+    isEmptied = rows[0]![0] === "f";
     return rows;
   };
   const changes = new ChangeLog({ execute: observed, probe, log: openLog() });
@@ -48,7 +48,7 @@ function openOnCitus(url: string) {
     await changes.follow();
     return changes.isKept();
   };
-  return { look, plants, comeBack: () => (isOnCitus = false), deletions: () => deletions, emptied: emptied.promise };
+  return { look, plants, comeBack: () => (isOnCitus = false), deletions: () => deletions, isEmptied: () => isEmptied };
 }
 
 async function idsBehind(store: Store, after: string): Promise<number[]> {
@@ -90,9 +90,11 @@ describe("the log of changes, where the plants were on Citus for a while", () =>
   it("has what a replica changes that does not know yet that they are back", async () => {
     const url = await cluster.createDatabase();
     const store = await open(url);
-    const { look, plants, emptied } = openOnCitus(url);
+    // The log has a row now.
+    await store.history.newest();
+    const { look, plants, isEmptied } = openOnCitus(url);
     expect(await look()).toBe(false);
-    await emptied;
+    await until("the replica has emptied the log", isEmptied);
     const newest = await store.history.newest();
     await plants.insert([plantOf(1)], { by: () => "" });
     expect(await idsBehind(store, newest)).toEqual([1]);
