@@ -7,7 +7,7 @@ import { DONE_MS, Notices, PROBLEM_MS } from "../notices.ts";
 import { interruptedText, plantOf, resultText } from "./bulk-text.ts";
 import type { BulkResult, BulkWords, Phrases } from "./bulk-text.ts";
 import type { KeptUndo, Undo } from "./kept-undo.ts";
-import type { NotedChange } from "./listing.ts";
+import type { NotedChange } from "./noted-change.ts";
 import { Offers } from "./offers.ts";
 import type { Offer } from "./offers.ts";
 

@@ -11,7 +11,7 @@ import { BulkChanges } from "./bulk-changes.ts";
 import { createCatalogueFetch, createSignedInFetch, SignedOutError } from "./catalogue-fetch.ts";
 import { Deletions } from "./deletions.ts";
 import { Listing, ROWS_AT_ONCE_MAX } from "./listing.ts";
-import type { NotedChange } from "./listing.ts";
+import type { NotedChange } from "./noted-change.ts";
 import { Renaming } from "./renaming.ts";
 import { LiveTagCounts } from "./tag-counts.ts";
 import { Tagging } from "./tagging.ts";

@@ -4,7 +4,8 @@ import { DONE_MS, Notices, PROBLEM_MS, quote } from "../notices.ts";
 import { count } from "./bulk-text.ts";
 import type { Phrases } from "./bulk-text.ts";
 import type { BulkChanges } from "./bulk-changes.ts";
-import type { Listing, NotedChange } from "./listing.ts";
+import type { Listing } from "./listing.ts";
+import type { NotedChange } from "./noted-change.ts";
 
 type DeletionOptions = Readonly<{ bulkChanges: BulkChanges; listing: Listing; notices: Notices }>;
 

@@ -5,8 +5,10 @@ import type { Catalogue } from "./catalogue.ts";
 const TOGETHER_MS = 300;
 
 type Live = Readonly<{
-  /** Whether the page hears of changes by itself. */ isLive: () => boolean;
-  /** Finds out what was missed, and moves no row. */ look: () => void;
+  /** Whether the page hears of changes by itself. */
+  isLive: () => boolean;
+  /** Finds out what was missed, and moves no row. */
+  look: () => void;
 }>;
 
 /**

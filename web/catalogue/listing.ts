@@ -5,6 +5,8 @@ import { isAbort } from "../failure-text.ts";
 import { State } from "../state.ts";
 import { filterOf } from "../view.ts";
 import type { View } from "../view.ts";
+import { aftersOf } from "./noted-change.ts";
+import type { NotedChange } from "./noted-change.ts";
 import { isBefore } from "./order.ts";
 
 /** The plants of a view, as far as they are here. */
@@ -16,9 +18,6 @@ export type Listed = Readonly<{
   phase: "searching" | "loading" | "partial" | "whole" | "failed";
   failure: unknown;
 }>;
-
-/** A plant before and after a change; undefined is no plant. */
-export type NotedChange = Readonly<{ before: Plant | undefined; after: Plant | undefined }>;
 
 /** A page cannot scroll further in all browsers. */
 export const ROWS_MAX = 500_000;
@@ -107,7 +106,7 @@ export class Listing {
       const plant = here.get((before ?? after)!.id);
       return !plant || isSame(plant, before) || isSame(plant, after) || here.size > ROWS_AT_ONCE_MAX;
     });
-    const afters = new Map(noted.map(({ before, after }) => [(before ?? after)!.id, after]));
+    const afters = aftersOf(noted);
     const appearing = noted.filter(({ after }) => after && !here.has(after.id));
     const plants = all.plants.flatMap((plant) => (afters.has(plant.id) ? (inView(all.view, afters.get(plant.id)) ?? []) : [plant]));
     if (noted.length <= NOTED_MAX) this.#changes.push(...noted.map((change) => ({ at, ...change })));
@@ -194,16 +193,6 @@ export class Listing {
   #withChanges(listed: Listed, askedAt: number): Listed {
     this.#changes = this.#changes.filter(({ at }) => at > askedAt);
     return this.#changes.reduce(withChange, listed);
-  }
-}
-
-/** Takes changes over into plants that are kept elsewhere. */
-export function takeOver(plants: Map<bigint, Plant>, changes: readonly NotedChange[]): void {
-  for (const { before, after } of changes) {
-    const { id } = (before ?? after)!;
-    if (!plants.has(id)) continue;
-    if (after) plants.set(id, after);
-    else plants.delete(id);
   }
 }
 

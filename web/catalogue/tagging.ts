@@ -3,8 +3,8 @@ import { DONE_MS, Notices, quoteTag } from "../notices.ts";
 import type { BulkChanges } from "./bulk-changes.ts";
 import { plantOf } from "./bulk-text.ts";
 import type { BulkWords } from "./bulk-text.ts";
-import { takeOver } from "./listing.ts";
-import type { NotedChange } from "./listing.ts";
+import { aftersOf, takeOver } from "./noted-change.ts";
+import type { NotedChange } from "./noted-change.ts";
 
 /** `offers`: what could be undone when it was asked for. */
 type Asked = Readonly<{ plants: Map<bigint, Plant>; tag: string | undefined; offers: ReturnType<BulkChanges["offers"]> }>;
@@ -39,7 +39,7 @@ export class Tagging {
 
   /** Takes over what was changed here. */
   note(changes: readonly NotedChange[]): void {
-    for (const { plants } of this.#turns) takeOver(plants, changes);
+    for (const { plants } of this.#turns) takeOver(plants, aftersOf(changes));
   }
 
   async #run({ plants, tag, offers }: Asked): Promise<void> {

@@ -3,8 +3,9 @@ import { failureText, isAbort } from "../failure-text.ts";
 import { Notices, PROBLEM_MS } from "../notices.ts";
 import { State } from "../state.ts";
 import { filterOf } from "../view.ts";
-import { Listing, ROWS_MAX, takeOver } from "./listing.ts";
-import type { NotedChange } from "./listing.ts";
+import { Listing, ROWS_MAX } from "./listing.ts";
+import { aftersOf, takeOver } from "./noted-change.ts";
+import type { NotedChange } from "./noted-change.ts";
 
 /** A new object with each change, around the same map: it may have half a million plants. */
 export type Ticked = Readonly<{
@@ -126,18 +127,12 @@ export class Ticks {
 
   /** Takes over what was changed here. */
   note(changes: readonly NotedChange[]): void {
-    takeOver(this.#plants, changes);
-    this.#publish();
+    this.hear(aftersOf(changes));
   }
 
   /** Takes over what others changed. */
   hear(plants: ReadonlyMap<bigint, Plant | undefined>): void {
-    const selected = [...plants].filter(([id]) => this.#plants.has(id));
-    for (const [id, plant] of selected) {
-      if (plant) this.#plants.set(id, plant);
-      else this.#plants.delete(id);
-    }
-    if (selected.length > 0) this.#publish();
+    if (takeOver(this.#plants, plants)) this.#publish();
   }
 
   #loaded(): readonly Plant[] {

@@ -1,7 +1,8 @@
 import type { Plant } from "../../src/client/client.ts";
 import { isSame } from "../../src/domain/plant.ts";
 import { inView, ROWS_AT_ONCE_MAX } from "../catalogue/listing.ts";
-import type { Listed, Listing, NotedChange } from "../catalogue/listing.ts";
+import type { Listed, Listing } from "../catalogue/listing.ts";
+import type { NotedChange } from "../catalogue/noted-change.ts";
 import { isBefore } from "../catalogue/order.ts";
 import type { Ticks } from "../catalogue/ticks.ts";
 import type { State } from "../state.ts";
