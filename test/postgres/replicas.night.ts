@@ -15,7 +15,7 @@ const REVOKED_MS_MAX = 5000;
 
 const database = await (await sharedCluster()).createDatabase();
 // A busy machine fails no test.
-const { services, ask, askAll } = await startReplicas(database, ["--queue-wait-ms", "10000"]);
+const { services, ask, askAll } = await startReplicas(database, { flags: ["--queue-wait-ms", "10000"] });
 afterAll(killServices);
 
 const ALL = services.map((_, at) => at);

@@ -51,8 +51,8 @@ const REPLICAS = 3;
 type How = Readonly<{ body?: unknown; headers?: Record<string, string>; secret?: string }>;
 
 /** Services in separate processes on one database, each with its own folder. `killServices` ends them. */
-export async function startReplicas(database: string, flags: readonly string[] = []) {
-  const services = await Promise.all(Array.from({ length: REPLICAS }, () => serveOn(database, { flags })));
+export async function startReplicas(database: string, options: Parameters<typeof serveOn>[1] = {}) {
+  const services = await Promise.all(Array.from({ length: REPLICAS }, () => serveOn(database, options)));
   // One of them has made it.
   const token = services.find((service) => service.token !== "")!.token;
 
