@@ -2048,9 +2048,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     test: "web/deleted-row.test.ts",
     name: "takes no focus away with the bar of what is selected",
-    file: "web/catalogue/tick-bar.tsx",
-    from: "(document.activeElement === document.body && focusHome())",
-    to: "0",
+    file: "web/ui/focus.ts",
+    from: "document.getElementById(FOCUS_HOME))?.focus(",
+    to: "document.getElementById(FOCUS_HOME))?.scrollIntoView(",
   },
   {
     test: "web/deleted-row.test.ts",

@@ -3,6 +3,7 @@ import type { Session } from "../../src/client/client.ts";
 import { listen } from "../listen.ts";
 import { WITHOUT_TAG } from "../plants/label.ts";
 import { useValue } from "../state.ts";
+import { keepFocus } from "../ui/focus.ts";
 import { isSameView } from "../view.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { rowsDownTo } from "./visible-rows.ts";
@@ -17,6 +18,7 @@ export function usePageEffects(catalogue: Catalogue, who: Session): void {
   const newSecret = useValue(catalogue.newSecret);
   useEffect(() => void (access.read && listing.show(view, rowsDownTo(views.position()))), [listing, view, access.read]);
   useLive(catalogue);
+  useLayoutEffect(keepFocus, []);
   useEffect(() => {
     function save(): void {
       const { plants, view: shown } = listing.state.get();

@@ -3,7 +3,6 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Plant } from "../../src/client/client.ts";
 import type { News } from "../live/news.ts";
 import { useValue } from "../state.ts";
-import { focusHome } from "../ui/focus.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { ROWS_MAX } from "./listing.ts";
 import { PlantRow } from "./plant-row.tsx";
@@ -127,11 +126,6 @@ function useFocusedRow(plants: readonly Plant[]) {
   // Most often where it was: to go through all of a long list takes longer than a frame.
   const isThere = focused !== undefined && plants[focused.at]?.id === focused.id;
   const focusedAt = isThere ? focused.at : focused === undefined ? -1 : plants.findIndex((plant) => plant.id === focused.id);
-  const isFocusLost = focused?.id !== undefined && focusedAt === -1;
-  useEffect(() => {
-    // Its plant is gone, and nothing else has taken it, as the undo of a deletion does.
-    if (isFocusLost && document.activeElement === document.body) focusHome();
-  }, [isFocusLost]);
   return {
     focusedAt,
     onFocusIn({ target }: FocusEvent): void {

@@ -2,7 +2,7 @@ import { failureText } from "../failure-text.ts";
 import { quote } from "../notices.ts";
 import { useValue } from "../state.ts";
 import { Button } from "../ui/button.tsx";
-import { FOCUS_HOME, focusHome } from "../ui/focus.ts";
+import { FOCUS_HOME } from "../ui/focus.ts";
 import type { View } from "../view.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { PlantTable, TableSkeleton } from "./plant-table.tsx";
@@ -29,12 +29,7 @@ export function ShownPlants({ catalogue, onRename }: ShownPlantsProps) {
 function Results({ catalogue }: Readonly<{ catalogue: Catalogue }>) {
   const { view, phase, plants, failure } = useValue(catalogue.listing.state);
   const isNone = plants.length === 0;
-  function retry(): void {
-    focusHome();
-    void catalogue.retry();
-  }
   function show(next: Partial<View>): void {
-    focusHome();
     catalogue.context.views.show({ ...view, ...next }, "push");
   }
   return (
@@ -43,7 +38,7 @@ function Results({ catalogue }: Readonly<{ catalogue: Catalogue }>) {
       {phase === "failed" ? (
         <div class="empty" role="alert">
           <p>{failureText(failure)}</p>
-          <Button label="Try again" onClick={retry} />
+          <Button label="Try again" onClick={() => void catalogue.retry()} />
         </div>
       ) : null}
       {phase === "searching" && isNone ? <TableSkeleton /> : null}

@@ -1,8 +1,6 @@
-import { useEffect } from "preact/hooks";
 import { useValue } from "../state.ts";
 import { Button, IconButton } from "../ui/button.tsx";
 import { useDock } from "../ui/dock.ts";
-import { focusHome } from "../ui/focus.ts";
 import { Menu } from "../ui/menu.tsx";
 import { count } from "./bulk-text.ts";
 import type { Catalogue } from "./catalogue.ts";
@@ -28,11 +26,6 @@ export function TickBar({ catalogue, onTag }: TickBarProps) {
   const { phase } = useValue(catalogue.listing.state);
   const bar = useDock("ticks");
   const isNone = plants.size === 0 && !isGathering;
-  useEffect(() => {
-    if (isNone) return undefined;
-    // Its buttons go with the selection, even when someone else deletes what is selected.
-    return () => void (document.activeElement === document.body && focusHome());
-  }, [isNone]);
   if (isNone) {
     return (
       <section ref={bar}>

@@ -5,7 +5,6 @@ import type { News } from "../live/news.ts";
 import { IconButton, LinkButton } from "../ui/button.tsx";
 import { useValue } from "../state.ts";
 import { exactText } from "../ui/exact-text.ts";
-import { focusHome } from "../ui/focus.ts";
 import { Icon } from "../ui/icon.tsx";
 import { isSameView } from "../view.ts";
 import type { Catalogue } from "./catalogue.ts";
@@ -48,10 +47,7 @@ function Chips({ catalogue, onOpen }: ChipsProps) {
   const added = useValue(catalogue.added);
   const isAway = added !== undefined && !plants.some((plant) => plant.id === added.id);
   const id = parseId(q);
-  function removeTag(): void {
-    focusHome();
-    views.show({ ...views.state.get(), tag: undefined }, "push");
-  }
+  const removeTag = () => views.show({ ...views.state.get(), tag: undefined }, "push");
   return (
     <>
       {tag === undefined ? null : (

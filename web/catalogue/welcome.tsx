@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { Button, LinkButton } from "../ui/button.tsx";
-import { FOCUS_HOME, focusHome } from "../ui/focus.ts";
+import { FOCUS_HOME, findFocus } from "../ui/focus.ts";
 import { Problem } from "../ui/form.tsx";
 import type { Catalogue } from "./catalogue.ts";
 
@@ -15,10 +15,8 @@ const TEXT =
 /** The first visit to a store that is empty. */
 export function Welcome({ catalogue }: WelcomeProps) {
   const [isLost, setLost] = useState(false);
-  // What had the focus may have gone with the sign-in, or with the table.
-  useEffect(() => {
-    if (document.activeElement === document.body) focusHome();
-  }, []);
+  // There is nothing before it that people would want after a sign-in.
+  useLayoutEffect(findFocus, []);
 
   async function importSample(): Promise<void> {
     setLost(false);

@@ -60,7 +60,7 @@ function NameColumns({ keys, places, onPlaces }: NameColumnsProps) {
   function add(): void {
     onPlaces([...places, others[0]!]);
     // To be chosen at once.
-    requestAnimationFrame(() => list.current?.querySelectorAll("select")[places.length]?.focus());
+    queueMicrotask(() => list.current?.querySelectorAll("select")[places.length]?.focus());
   }
   return (
     <div class="import-fields" ref={list}>

@@ -7,7 +7,7 @@ import { useKept } from "../kept.ts";
 import { listen } from "../listen.ts";
 import { plantFragment } from "../opening.ts";
 import { Button } from "../ui/button.tsx";
-import { focusHome, takeFocus } from "../ui/focus.ts";
+import { takeFocus } from "../ui/focus.ts";
 import { Form, Problem, SelectField, TextField } from "../ui/form.tsx";
 import { useOwnStyle } from "../ui/own-style.ts";
 import { filterOf } from "../view.ts";
@@ -35,8 +35,6 @@ export function LabelsPage({ catalogue, isOfTicked }: LabelsPageProps) {
   const first = Math.min(perSheet, Math.max(1, Number.parseInt(chosen.value.first, 10) || 1));
   const sheets = useMemo(() => toSheets(plants?.slice(0, LABELS_MAX) ?? [], perSheet, first - 1), [plants, perSheet, first]);
   useEffect(() => listen({ keydown: ({ key }) => key === "Escape" && opening.close() }), []);
-  // What had the focus before is there again only then.
-  useEffect(() => () => void setTimeout(focusHome), []);
   return (
     <main class="labels">
       <Form class="labels-form" onSubmit={() => print()}>

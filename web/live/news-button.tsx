@@ -2,7 +2,6 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { count } from "../catalogue/bulk-text.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { useValue } from "../state.ts";
-import { focusHome } from "../ui/focus.ts";
 import { useOwnStyle } from "../ui/own-style.ts";
 import css from "./news-button.css" with { type: "text" };
 import type { News } from "./news.ts";
@@ -20,15 +19,7 @@ export function NewsButton({ catalogue }: Readonly<{ catalogue: Catalogue }>) {
   return (
     <>
       {news ? (
-        <button
-          class="button news-button"
-          type="button"
-          title="Show the list as it is now"
-          onClick={() => {
-            focusHome();
-            void catalogue.readAgain();
-          }}
-        >
+        <button class="button news-button" type="button" title="Show the list as it is now" onClick={() => void catalogue.readAgain()}>
           {text}
         </button>
       ) : null}

@@ -2,7 +2,6 @@ import { IconButton } from "./button.tsx";
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import type { Notices } from "../notices.ts";
-import { focusHome } from "./focus.ts";
 import { NoticeList } from "./notice-list.tsx";
 
 type DialogProps = Readonly<{
@@ -26,11 +25,6 @@ export function Dialog({ title, notices, onClose, isWide = false, children }: Di
       isOpen.current = false;
       dialog?.close();
       refocus();
-      // What had the focus before may be gone.
-      setTimeout(() => {
-        const isLost = document.activeElement === document.body || document.activeElement === null;
-        if (isLost) focusHome();
-      });
     };
   }, []);
   useLayoutEffect(() => {

@@ -4,7 +4,6 @@ import type { Notice, Notices } from "../notices.ts";
 import { useValue } from "../state.ts";
 import { useDock } from "./dock.ts";
 import { exactText } from "./exact-text.ts";
-import { FOCUS_HOME } from "./focus.ts";
 
 /** All short messages, each read out as it comes, without those that are there. What is behind a dialog cannot be reached, so the dialog repeats what asks for something, and has what comes meanwhile. */
 export function NoticeList({ notices, isInDialog = false }: { notices: Notices; isInDialog?: boolean }) {
@@ -31,20 +30,13 @@ export function NoticeList({ notices, isInDialog = false }: { notices: Notices; 
 
 function NoticeItem({ notice, isInDialog, onClose }: { notice: Notice; isInDialog: boolean; onClose: () => void }) {
   const { kind, text, seen, detail, action, isClosable = action === undefined } = notice;
-  const item = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   useLayoutEffect(() => {
-    const element = item.current;
     // A dialog that opens has a better place for it.
     if (action?.isFocused === true && !isInDialog) button.current?.focus();
-    return () => {
-      if (element === null || !element.contains(document.activeElement)) return;
-      const home = element.closest("dialog")?.querySelector("h2") ?? document.getElementById(FOCUS_HOME);
-      home?.focus({ preventScroll: true });
-    };
   }, []);
   return (
-    <div class={kind === "problem" ? "notice notice-problem" : "notice"} ref={item}>
+    <div class={kind === "problem" ? "notice notice-problem" : "notice"}>
       <p>
         <span class={seen === undefined ? undefined : "unseen"}>{text}</span>{" "}
         <span aria-hidden="true" ref={exactText(seen ?? detail ?? "")} />

@@ -68,6 +68,7 @@ async function openPlace(browser: Browser, usual: BrowserContextOptions) {
       contexts.push(context);
       const page = await context.newPage();
       listen(page, { errors, requests, expected });
+      await page.addInitScript(FOCUS_WATCH);
       await page.goto(`${service.url}${path}`);
       return new Visit(page, service.token);
     },
@@ -84,6 +85,22 @@ async function openPlace(browser: Browser, usual: BrowserContextOptions) {
     },
   };
 }
+
+/**
+ * Writes an error where an element of the catalogue goes with the focus, and nothing has it in the next task. After a sign-in
+ * the page begins at its top.
+ */
+const FOCUS_WATCH = `{
+  let last;
+  const look = () => {
+    if (last?.isConnected !== false || document.activeElement !== document.body) return;
+    const isHere = document.querySelector("#plants")?.closest("[inert]") === null && last.closest("main.sign-in") === null;
+    if (isHere) console.error("The focus is lost with " + last.outerHTML.slice(0, 200));
+    last = undefined;
+  };
+  addEventListener("focusin", ({ target }) => (last = target));
+  new MutationObserver(() => setTimeout(look)).observe(document, { childList: true, subtree: true });
+}`;
 
 type Heard = Readonly<{ errors: string[]; requests: string[]; expected: ReadonlySet<number> }>;
 
