@@ -116,7 +116,7 @@ it("what is saved after its dialog was closed is told, leaves what was opened an
     await enter({ Name: name });
     const restore = name === "Quercus rubra" ? await fail(/\/plants$/) : undefined;
     const saving = await hold("POST", /^\/plants$/);
-    await steps("click Save > press Escape > leaves > enter Search names = acer > click Edit Acer");
+    await steps("click Save > press Escape > leaves > enter Search names = acer > sees Acer > click Edit Acer");
     saving.release();
     await reads(said);
     expect([await typed("Name"), address()]).toEqual(["Acer", "/?q=acer#plant=1"]);

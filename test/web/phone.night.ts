@@ -1,6 +1,6 @@
 import { describe, expect, it } from "bun:test";
 import type { Page } from "playwright-core";
-import { until } from "../support/until.ts";
+import { askUntil, until } from "../support/until.ts";
 import { rowsOf } from "../support/web/garden.ts";
 import { usePlace } from "../support/web/place.ts";
 
@@ -12,20 +12,21 @@ const PHONE = { viewport: PORTRAIT, hasTouch: true, isMobile: true } as const;
 
 /** The place in the list of what is in the middle of the window, in parts of rows. */
 async function middleOf(page: Page): Promise<number> {
-  const found = await page.waitForFunction<number>(`(() => {
+  const look = () =>
+    page.evaluate<number>(`(() => {
     const middle = innerHeight / 2;
     const row = [...document.querySelectorAll("tr[data-at]")].find((one) => one.getBoundingClientRect().bottom > middle);
-    if (row === undefined || row.getBoundingClientRect().top > middle) return false;
+    if (row === undefined || row.getBoundingClientRect().top > middle) return -1;
     const { top, height } = row.getBoundingClientRect();
     return Number(row.dataset.at) + (middle - top) / height;
   })()`);
-  return found.jsonValue();
+  return askUntil(look, (at) => at >= 0);
 }
 
 describe("on a phone that is turned", () => {
   for (const isMobile of [true, false]) {
     it(`the same plant stays in the middle of the list, there and back, where the browser ${isMobile ? "moves the page by itself" : "leaves the page alone"}`, async () => {
-      const { page, reads, settle } = await place.open(rowsOf(1_000), { ...PHONE, isMobile });
+      const { page, reads, settle, comesTrue } = await place.open(rowsOf(1_000), { ...PHONE, isMobile });
       await reads("The first 600 are here");
       await page.evaluate("scrollTo(0, 20_000)");
       await reads("1,000 plants.");
@@ -33,7 +34,7 @@ describe("on a phone that is turned", () => {
       expect(before).toBeGreaterThan(300);
       for (const size of [LANDSCAPE, PORTRAIT]) {
         await page.setViewportSize(size);
-        await page.waitForFunction(`innerWidth === ${size.width}`);
+        await comesTrue(`innerWidth === ${size.width}`);
         await settle();
         expect(Math.abs((await middleOf(page)) - before)).toBeLessThan(0.2);
       }
@@ -101,12 +102,12 @@ describe("where the keyboard of a phone makes the window low", () => {
   });
 
   it("all of a form can be reached, and what is typed stays when the phone is turned", async () => {
-    const { page, button, typed } = await place.open([], { ...PHONE });
+    const { page, button, typed, comesTrue } = await place.open([], { ...PHONE });
     await button("Add a plant").tap();
     await page.keyboard.type("Acer");
     for (const size of [LOW, LANDSCAPE, PORTRAIT]) {
       await page.setViewportSize(size);
-      await page.waitForFunction(`innerHeight === ${size.height}`);
+      await comesTrue(`innerHeight === ${size.height}`);
       await button("Save").scrollIntoViewIfNeeded();
       const { y, height } = (await button("Save").boundingBox())!;
       expect(y + height).toBeLessThan(size.height);

@@ -61,12 +61,12 @@ describe("a plant", () => {
 
   it("is in sight after it was added, in the order that was chosen, or named above a list that it is not in", async () => {
     const plants = rowsOf(400, (id) => ["shrub", "herb", ""][id % 3]!);
-    const { page, field, steps } = await place.open(plants, { path: "/?sort=name" });
+    const { page, field, steps, comesTrue } = await place.open(plants, { path: "/?sort=name" });
     await steps("click Add plant > enter Name = Plant 22 and a half > enter Tag = tree > click Save");
     const row = page.locator("tr[data-new]");
     await row.waitFor();
     expect(await row.locator("td.plant-row-name").innerText()).toBe("Plant 22 and a half");
-    await page.waitForFunction(`(() => { const { left, top, bottom } = document.querySelector("tr[data-new]").getBoundingClientRect();
+    await comesTrue(`(() => { const { left, top, bottom } = document.querySelector("tr[data-new]").getBoundingClientRect();
       return top > 100 && bottom < innerHeight && document.elementFromPoint(left + 9, top + 9).closest("tr[data-new]") !== null; })()`);
     await steps("at /?sort=name > filter shrub > click Add plant > enter Name = Acer > click Save");
     await steps("click Added: Acer > holds Name = Acer > press Escape > leaves > at /?tag=shrub&sort=name");

@@ -20,14 +20,19 @@ const WORKBOOK = [
 
 const STOPS_MAX = 60;
 
-/** What a screen reader calls the element with the focus. */
-const FOCUSED = `(({ ariaLabel, labels, textContent }) => (ariaLabel ?? labels?.[0]?.textContent ?? textContent).trim())(document.activeElement)`;
+/** What a screen reader calls an element. */
+const NAME_OF = `(({ ariaLabel, labels, textContent }) => (ariaLabel ?? labels?.[0]?.textContent ?? textContent).trim())`;
 
-/** Moves the focus to what has this name, or this and more behind a comma, with this key. */
-async function reach({ page }: Visit, name: string, key: string): Promise<void> {
+/** Whether something that can have the focus is called so, or so and more behind a comma. */
+const isThere = (name: string) =>
+  `[...document.querySelectorAll("a, button, input, select")].map(${NAME_OF}).some((one) => (one + ", ").startsWith(${JSON.stringify(`${name}, `)}))`;
+
+/** Waits for what is called so, as people do, and moves the focus to it with this key. */
+async function reach({ page, comesTrue }: Visit, name: string, key: string): Promise<void> {
+  await comesTrue(isThere(name));
   const passed: string[] = [];
   for (let stops = 0; stops < STOPS_MAX; stops += 1) {
-    const focused = await page.evaluate<string>(FOCUSED);
+    const focused = await page.evaluate<string>(`${NAME_OF}(document.activeElement)`);
     if (focused === name || focused.startsWith(`${name}, `)) return;
     passed.push(focused.slice(0, 30));
     await page.keyboard.press(key);

@@ -181,6 +181,9 @@ export class Visit {
   /** Waits until this text is visible somewhere on the page. */
   readonly reads = (text: Name): Promise<void> => this.page.getByText(text).filter({ visible: true }).first().waitFor();
 
+  /** Waits until this expression is true in the page, which forbids a script what waits there to evaluate it again. */
+  readonly comesTrue = (expression: string): Promise<void> => until(expression, () => this.page.evaluate<boolean>(expression));
+
   /** Waits until no dialog is open. */
   readonly leaves = (): Promise<void> => this.dialog.first().waitFor({ state: "detached" });
 
