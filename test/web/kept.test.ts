@@ -139,8 +139,9 @@ it("an import that Back has ended in its middle is told all that it has stored, 
     if (sent === 2) await leaves();
     await route.fulfill({ response }).catch(() => {});
   });
-  await steps("click Import 3,000 plants > reads 1,000 of 3,000 > back");
-  await steps("reads The import stopped after 2,000 of 3,000 lines. Its dialog was closed. What was sent is saved");
+  await steps("click Import 3,000 plants > reads 1,000 of 3,000");
+  await until("the second slice is sent", () => sent === 2);
+  await steps("back > reads The import stopped after 2,000 of 3,000 lines. Its dialog was closed. What was sent is saved");
   await steps("reads 2,002 plants.");
   expect(await (await place.service.request("/plants/count")).json()).toMatchObject({ plants: 2_002 });
 });

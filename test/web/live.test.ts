@@ -124,7 +124,7 @@ describe("what someone changes in one browser", () => {
     expect(await dialog.locator(".plants-differs").innerText()).toBe("Acer rubrum");
     await steps("click Save > reads Yours or theirs?");
     await place.put(1, { name: "Acer saccharum", tag: "tree" });
-    await reads("Acer saccharum");
+    await dialog.getByText("Acer saccharum").waitFor();
     await steps("click Replace with yours > leaves");
     expect(await place.stored("tag=shrub")).toEqual([{ id: 1, name: "Maple", tag: "shrub" }]);
     await steps("click Edit Ginkgo > enter Name = Maidenhair");

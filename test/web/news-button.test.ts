@@ -58,6 +58,8 @@ for (const { what, path, tag, told } of [
     const visit = await place.visit(path);
     await visit.hears(visit.signIn);
     await visit.rows.first().waitFor();
+    // Above the rows, where the window is narrow.
+    await visit.page.locator(".tag-bars-count").first().waitFor();
     const before = await placesOf(visit);
     for (let id = 1; id <= 10; id += 1) await place.remove(id);
     await visit.button("10 plants gone").waitFor();
