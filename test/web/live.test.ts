@@ -115,7 +115,7 @@ describe("what someone changes in one browser", () => {
 
   it("is said in an open plant, with what it became, and what is typed stays", async () => {
     place.expectStatus(404, 412);
-    const { steps, reads, dialog, typed } = await openLive();
+    const { steps, dialog, typed } = await openLive();
     await steps("click Edit Acer > has Name");
     await place.put(1, { name: "Maple", tag: "tree" });
     await steps("reads This plant was changed just now: you see what it is. > holds Name = Maple > enter Tag = shrub");

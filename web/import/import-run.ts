@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ServiceError } from "../../src/client/page-client.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { failureText, isAbort } from "../failure-text.ts";
@@ -24,7 +24,8 @@ export function useImportRun({ catalogue, onConflict, onEnd }: RunOptions) {
   const [step, setStep] = useState<ImportStep>({ kind: "choosing" });
   const [problem, setProblem] = useState<string>();
   const stop = useRef(new AbortController());
-  useEffect(() => () => stop.current.abort(), []);
+  // The cleanup of an effect comes a frame after its dialog has gone: the next slice would have been sent.
+  useLayoutEffect(() => () => stop.current.abort(), []);
   const isShown = useShown();
 
   /** Another file, or a later choice, may have taken the place of what fails, whatever is wrong with it. */
