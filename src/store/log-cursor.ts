@@ -16,11 +16,18 @@ const SEEN_BYTES = 2 * PART_BYTES;
 /** In base64url. No character has bits of both a place and what was seen. */
 const PLACE_LENGTH = (PLACE_BYTES / 3) * 4;
 
+/** Written again for each cursor: there is one for each change that is read. */
+const written = Buffer.alloc(PLACE_BYTES + SEEN_BYTES);
+const parts = new DataView(written.buffer, written.byteOffset, written.length);
+
 export function toLogCursor({ major, minor, at }: LogPlace, seen?: LogSeen): LogCursor {
-  const parts = [major, minor, at, ...(seen ? [seen.major, seen.at] : [])];
-  const bytes = Buffer.alloc(parts.length * PART_BYTES);
-  parts.forEach((part, index) => bytes.writeBigUInt64BE(part, index * PART_BYTES));
-  return bytes.toString("base64url");
+  parts.setBigUint64(0, major);
+  parts.setBigUint64(PART_BYTES, minor);
+  parts.setBigUint64(2 * PART_BYTES, at);
+  if (!seen) return written.toString("base64url", 0, PLACE_BYTES);
+  parts.setBigUint64(PLACE_BYTES, seen.major);
+  parts.setBigUint64(PLACE_BYTES + PART_BYTES, seen.at);
+  return written.toString("base64url");
 }
 
 /** Undefined for a text that is no cursor. One that was made up is a place too: that nothing is there shows when it is read. */
