@@ -1,5 +1,6 @@
 import { describe, expect, it } from "bun:test";
 import { findViolations } from "../support/web/axe.ts";
+import { rowsOf } from "../support/web/garden.ts";
 import { usePlace } from "../support/web/place.ts";
 
 const place = usePlace();
@@ -87,6 +88,26 @@ describe("with the keyboard alone", () => {
     await button("Sign out").focus();
     await page.keyboard.press("Tab");
     await button("Sign out").waitFor({ state: "hidden" });
+  });
+
+  it("the focus stays near what goes: in the bar of what is selected, in a row, and beside a plant that is restored", async () => {
+    await place.plant(rowsOf(650, () => "tree"));
+    for (const id of [610, 620, 630]) await place.remove(id);
+    const { page, button, box, rows, reads, steps, focused, hears, signIn } = await place.visit();
+    await hears(signIn);
+    await box("Plant 3").press(" ");
+    await button("Select all").press("Enter");
+    await reads("647 plants selected");
+    expect(await focused()).toBe("SECTION Selected plants");
+    const chip = rows.nth(4).getByTitle("Show only tree");
+    await chip.focus();
+    await place.put(5, { name: "Plant 5" });
+    await chip.waitFor({ state: "detached" });
+    expect(await focused()).toBe("A Plant 5");
+    await steps("choose Past changes > offers Restore Plant 620");
+    await button("Restore Plant 620").press("Enter");
+    await button("Restore Plant 620").waitFor({ state: "detached" });
+    expect(await page.evaluate<string>("document.activeElement.ariaLabel")).toBe("Select Plant 610");
   });
 });
 

@@ -15,7 +15,7 @@ const TEXT =
 /** The first visit to a store that is empty. */
 export function Welcome({ catalogue }: WelcomeProps) {
   const [isLost, setLost] = useState(false);
-  // There is nothing before it that people would want after a sign-in.
+  // After a sign-in nothing has the focus, and before this there is only the menu.
   useLayoutEffect(findFocus, []);
 
   async function importSample(): Promise<void> {

@@ -7,7 +7,7 @@ import { useKept } from "../kept.ts";
 import { listen } from "../listen.ts";
 import { plantFragment } from "../opening.ts";
 import { Button } from "../ui/button.tsx";
-import { takeFocus } from "../ui/focus.ts";
+import { findFocus, takeFocus } from "../ui/focus.ts";
 import { Form, Problem, SelectField, TextField } from "../ui/form.tsx";
 import { useOwnStyle } from "../ui/own-style.ts";
 import { filterOf } from "../view.ts";
@@ -36,6 +36,8 @@ export function LabelsPage({ catalogue, isOfTicked }: LabelsPageProps) {
   const sheets = useMemo(() => toSheets(plants?.slice(0, LABELS_MAX) ?? [], perSheet, first - 1), [plants, perSheet, first]);
   // Not an effect, which would hear a second Escape a frame later, and leave the page.
   useLayoutEffect(() => listen({ keydown: ({ key }) => key === "Escape" && opening.close() }), []);
+  // People may have clicked beside it.
+  useLayoutEffect(() => () => queueMicrotask(findFocus), []);
   return (
     <main class="labels">
       <Form class="labels-form" onSubmit={() => print()}>

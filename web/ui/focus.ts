@@ -1,34 +1,36 @@
 import { listen } from "../listen.ts";
 
-/** The id of where the focus goes when what had it is gone, unless a dialog is open. */
+/** The id of where the focus goes when what had it is gone, and nothing nearer takes it. */
 export const FOCUS_HOME = "plants";
 
-/** Takes the focus home where nothing has it. */
-export function findFocus(): void {
-  if (document.activeElement !== document.body) return;
-  const dialog = [...document.querySelectorAll("dialog[open]")].at(-1);
-  (dialog?.querySelector("h2") ?? document.getElementById(FOCUS_HOME))?.focus({ preventScroll: true });
+/** Where nothing has the focus, gives it to the first of these that takes it: what is behind a dialog does not. */
+export function findFocus(...nearer: ReadonlyArray<Element | null | undefined>): void {
+  const dialog = [...document.querySelectorAll("dialog[open] h2")].at(-1);
+  for (const home of [...nearer, dialog, document.querySelector(".labels h1"), document.getElementById(FOCUS_HOME)]) {
+    if (document.activeElement !== document.body) return;
+    (home as HTMLElement | null | undefined)?.focus({ preventScroll: true });
+  }
 }
 
 /**
  * Gives the focus a home whenever what had it goes, until what it returns is called. Before the next task: keys that are
- * pressed until then would go nowhere, and a screen reader would begin at the top again.
+ * pressed until then would go nowhere.
  */
 export function keepFocus(): () => void {
-  let last: EventTarget | null = null;
-  const isThere = () => last instanceof Element && last.isConnected;
-  const watch = new MutationObserver(() => {
-    if (last === null || isThere()) return;
+  let last: Element | null = null;
+  const watch = new MutationObserver((records) => {
+    if (last === null || last.isConnected) return;
+    const gone = last;
     last = null;
-    findFocus();
+    findFocus(...nearestTo(records.find(({ removedNodes }) => [...removedNodes].some((node) => node.contains(gone)))));
   });
   watch.observe(document.body, { childList: true, subtree: true });
   const end = listen({
-    focusin: ({ target }) => (last = target),
+    focusin: ({ target }) => (last = target as Element),
     focusout: ({ target }) =>
       queueMicrotask(() => {
         // People clicked beside it. A button that is disabled loses it too, and may go next.
-        const isLeft = document.activeElement === document.body && isThere() && !(target as Element).matches(":disabled");
+        const isLeft = document.activeElement === document.body && last?.isConnected === true && !(target as Element).matches(":disabled");
         if (isLeft) last = null;
       }),
   });
@@ -36,6 +38,15 @@ export function keepFocus(): () => void {
     watch.disconnect();
     end();
   };
+}
+
+/** From where people go on as if it were there: nothing on which a second press of the same key would change something. */
+function nearestTo(removal: MutationRecord | undefined): ReadonlyArray<Element | null | undefined> {
+  if (removal === undefined) return [];
+  const parent = removal.target as Element;
+  const beside = parent.matches("ul") ? [removal.nextSibling, removal.previousSibling] : [];
+  const boxes = beside.map((item) => (item as Element | null)?.querySelector("input"));
+  return [...boxes, parent.closest("tr")?.querySelector("a"), parent.closest("[tabindex]")];
 }
 
 /** A ref that takes the focus to its element as it comes: `autofocus` does so only where a page or dialog opens. */

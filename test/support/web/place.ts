@@ -99,6 +99,7 @@ const FOCUS_WATCH = `{
     last = undefined;
   };
   addEventListener("focusin", ({ target }) => (last = target));
+  addEventListener("mousedown", ({ target }) => target.closest("a, button, input, label, select, textarea, [tabindex]") ?? (last = undefined), true);
   new MutationObserver(() => setTimeout(look)).observe(document, { childList: true, subtree: true });
 }`;
 
