@@ -6,13 +6,16 @@ import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import { brotliDecompressSync, createBrotliDecompress } from "node:zlib";
 import { chromium } from "playwright-core";
-import type { Browser } from "playwright-core";
+import type { Browser, LaunchOptions } from "playwright-core";
 
-/** Starts a real Chromium without a window: the installed one, or the one from npm. The caller closes it. */
-export async function startBrowser(): Promise<Browser> {
+/**
+ * Starts a real Chromium without a window: the installed one, or the one from npm. The caller closes it. `slowMo`: the pause
+ * after each step, in milliseconds.
+ */
+export async function startBrowser({ slowMo = 0 }: Pick<LaunchOptions, "slowMo"> = {}): Promise<Browser> {
   // Tests run as root in containers, where its sandbox cannot work; the only pages that it sees are ours.
   const args = ["--no-sandbox"];
-  if (existsSync(SYSTEM_CHROMIUM)) return chromium.launch({ executablePath: SYSTEM_CHROMIUM, args });
+  if (existsSync(SYSTEM_CHROMIUM)) return chromium.launch({ executablePath: SYSTEM_CHROMIUM, args, slowMo });
   const folder = await unpackChromium();
   // It brings the libraries and the font that a machine without a desktop lacks. Without any font it crashes.
   const env = {
@@ -20,7 +23,7 @@ export async function startBrowser(): Promise<Browser> {
     LD_LIBRARY_PATH: join(folder, "lib"),
     FONTCONFIG_FILE: join(folder, "fonts.conf"),
   };
-  return chromium.launch({ executablePath: join(folder, "chromium"), args, env });
+  return chromium.launch({ executablePath: join(folder, "chromium"), args, env, slowMo });
 }
 
 const SYSTEM_CHROMIUM = "/usr/bin/chromium";

@@ -26,6 +26,8 @@ describe("the catalogue", () => {
     const ids = ["-9223372036854775808", ...[1, 2, 3, 4, 5].map((at) => `900719925474099${at + 2}`)];
     expect(await rows.locator("td.plant-row-id").allInnerTexts()).toEqual(ids);
     const bars = page.getByRole("complementary", { name: "Tags" }).getByRole("listitem");
+    // They come by themselves, after the plants or before.
+    await bars.nth(3).waitFor();
     expect(await bars.allInnerTexts()).toEqual(["herb\n1", "tree\n2", "tropical\n2", "Without a tag"]);
     await steps("filter herb > sees Mentha spicata");
     expect(await button(/^herb/).first().getAttribute("aria-pressed")).toBe("true");
@@ -191,7 +193,9 @@ describe("the catalogue", () => {
   });
 
   it("leaves the focus with its plant when others come and go, so that no other one is deleted", async () => {
-    const { page, sees, button, showAgain } = await place.open(["1,Acer,tree", "2,Ginkgo,tree"]);
+    await place.plant(["1,Acer,tree", "2,Ginkgo,tree"]);
+    const { page, sees, button, showAgain, hears, signIn } = await place.visit();
+    await hears(signIn);
     await button("Delete Ginkgo").focus();
     await place.put(0, { name: "Abies" });
     await showAgain();
@@ -230,7 +234,10 @@ describe("the catalogue", () => {
 describe("when things go wrong, the page", () => {
   it("says that it is offline, and recovers by itself when it is online again", async () => {
     place.expectStatus(0);
-    const { page, sees, steps } = await place.open(FEW);
+    await place.plant(FEW);
+    const { page, sees, steps, hears, signIn } = await place.visit();
+    // It recovers by code that comes after the first view.
+    await hears(signIn);
     await page.context().setOffline(true);
     await steps("reads You are offline. > filter herb > reads The service cannot be reached: check the connection, then try again.");
     await page.context().setOffline(false);

@@ -1,10 +1,15 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "bun:test";
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Page, Route } from "playwright-core";
 import { startBrowser } from "../browser.ts";
 import { startTestService } from "../service.ts";
 import { builtPage } from "./built-page.ts";
 import { toGarden } from "./garden.ts";
 import { Visit } from "./visit.ts";
+
+/** What comes late, as on a busy machine: "answers" of the service, or the "steps" of the test. */
+const LATE = process.env["TEST_LATE"];
+const LATE_MS_MAX = 500;
+const STEP_MS = 150;
 
 /** `isDeaf`: the page does not hear of what others change, as where the service keeps no changes. */
 type Opening = BrowserContextOptions & Readonly<{ path?: string; token?: string; isDeaf?: boolean }>;
@@ -19,7 +24,7 @@ export function usePlace({ reducedMotion = "reduce" }: Pick<BrowserContextOption
   let browser: Browser;
   let place: Place;
   beforeAll(async () => {
-    browser = await startBrowser();
+    browser = await startBrowser({ slowMo: LATE === "steps" ? STEP_MS : 0 });
   });
   afterAll(() => browser.close());
   beforeEach(async () => {
@@ -66,6 +71,7 @@ async function openPlace(browser: Browser, usual: BrowserContextOptions) {
     async visit(path = "/", options: BrowserContextOptions = {}) {
       const context = await browser.newContext({ ...usual, ...options });
       contexts.push(context);
+      if (LATE === "answers") await context.route("**/*", comeLate);
       const page = await context.newPage();
       listen(page, { errors, requests, expected });
       await page.addInitScript(FOCUS_WATCH);
@@ -102,6 +108,12 @@ const FOCUS_WATCH = `{
   addEventListener("mousedown", ({ target }) => target.closest("a, button, input, label, select, textarea, [tabindex]") ?? (last = undefined), true);
   new MutationObserver(() => setTimeout(look)).observe(document, { childList: true, subtree: true });
 }`;
+
+async function comeLate(route: Route): Promise<void> {
+  await Bun.sleep(Math.random() * LATE_MS_MAX);
+  // The page may be gone.
+  await route.fallback().catch(() => undefined);
+}
 
 type Heard = Readonly<{ errors: string[]; requests: string[]; expected: ReadonlySet<number> }>;
 

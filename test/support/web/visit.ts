@@ -147,14 +147,15 @@ export class Visit {
   readonly hears = async (load: () => Promise<unknown>): Promise<void> => {
     const [list, stream] = [asks("GET", /^\/plants(\?(?!.*(after|cursor)=)|$)/), asks("GET", /^\/plants\/changes\?/)];
     let hears = false;
-    let look: Request | undefined;
+    // One may be given up for another.
+    const looks = new Set<Request>();
     let knows = false;
     this.page.on("request", (request) => {
-      if (hears && list(request)) look ??= request;
+      if (hears && list(request)) looks.add(request);
     });
     this.page.on("response", (response) => {
       hears ||= stream(response.request());
-      knows ||= response.request() === look;
+      knows ||= looks.has(response.request());
     });
     await load();
     await until("the page hears of changes", () => knows);
