@@ -17,7 +17,7 @@ export function findFocus(...nearer: ReadonlyArray<Element | null | undefined>):
  * pressed until then would go nowhere.
  */
 export function keepFocus(): () => void {
-  let last: Element | null = null;
+  let last: Node | null = null;
   const watch = new MutationObserver((records) => {
     if (last === null || last.isConnected) return;
     const gone = last;
@@ -26,12 +26,13 @@ export function keepFocus(): () => void {
   });
   watch.observe(document.body, { childList: true, subtree: true });
   const end = listen({
-    focusin: ({ target }) => (last = target as Element),
+    focusin: ({ target }) => (last = target as Node),
     focusout: ({ target }) =>
       queueMicrotask(() => {
-        // People clicked beside it. A button that is disabled loses it too, and may go next.
-        const isLeft = document.activeElement === document.body && last?.isConnected === true && !(target as Element).matches(":disabled");
-        if (isLeft) last = null;
+        // A button that is disabled loses it too, and may go next.
+        const isDisabled = target instanceof Element && target.matches(":disabled");
+        // People clicked beside it.
+        if (!isDisabled && last?.isConnected === true && document.activeElement === document.body) last = null;
       }),
   });
   return () => {
@@ -45,7 +46,7 @@ function nearestTo(removal: MutationRecord | undefined): ReadonlyArray<Element |
   if (removal === undefined) return [];
   const parent = removal.target as Element;
   const beside = parent.matches("ul") ? [removal.nextSibling, removal.previousSibling] : [];
-  const boxes = beside.map((item) => (item as Element | null)?.querySelector("input"));
+  const boxes = beside.map((item) => (item instanceof Element ? item.querySelector("input") : undefined));
   return [...boxes, parent.closest("tr")?.querySelector("a"), parent.closest("[tabindex]")];
 }
 
