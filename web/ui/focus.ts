@@ -5,8 +5,8 @@ export const FOCUS_HOME = "plants";
 
 /** Where nothing has the focus, gives it to the first of these that takes it: what is behind a dialog does not. */
 export function findFocus(...nearer: ReadonlyArray<Element | null | undefined>): void {
-  const dialog = [...document.querySelectorAll("dialog[open] h2")].at(-1);
-  for (const home of [...nearer, dialog, document.querySelector(".labels h1"), document.getElementById(FOCUS_HOME)]) {
+  const inFront = [...document.querySelectorAll("dialog[open] h2, .labels h1")].at(-1);
+  for (const home of [...nearer, inFront, document.getElementById(FOCUS_HOME)]) {
     if (document.activeElement !== document.body) return;
     (home as HTMLElement | null | undefined)?.focus({ preventScroll: true });
   }
@@ -22,17 +22,16 @@ export function keepFocus(): () => void {
     if (last === null || last.isConnected) return;
     const gone = last;
     last = null;
-    findFocus(...nearestTo(records.find(({ removedNodes }) => [...removedNodes].some((node) => node.contains(gone)))));
+    const removal = records.find(({ removedNodes }) => [...removedNodes].some((node) => node.contains(gone)));
+    findFocus(...(removal ? nearestTo(removal) : []));
   });
   watch.observe(document.body, { childList: true, subtree: true });
   const end = listen({
     focusin: ({ target }) => (last = target as Node),
     focusout: ({ target }) =>
       queueMicrotask(() => {
-        // A button that is disabled loses it too, and may go next.
-        const isDisabled = target instanceof Element && target.matches(":disabled");
-        // People clicked beside it.
-        if (!isDisabled && last?.isConnected === true && document.activeElement === document.body) last = null;
+        // People clicked beside it. A button that is disabled loses it too, and may go next.
+        if (document.activeElement === document.body && last?.isConnected && !(target as HTMLButtonElement).disabled) last = null;
       }),
   });
   return () => {
@@ -42,11 +41,9 @@ export function keepFocus(): () => void {
 }
 
 /** From where people go on as if it were there: nothing on which a second press of the same key would change something. */
-function nearestTo(removal: MutationRecord | undefined): ReadonlyArray<Element | null | undefined> {
-  if (removal === undefined) return [];
-  const parent = removal.target as Element;
-  const beside = parent.matches("ul") ? [removal.nextSibling, removal.previousSibling] : [];
-  const boxes = beside.map((item) => (item instanceof Element ? item.querySelector("input") : undefined));
+function nearestTo({ target, nextSibling, previousSibling }: MutationRecord): ReadonlyArray<Element | null | undefined> {
+  const boxes = [nextSibling, previousSibling].map((item) => (item instanceof Element ? item.querySelector("li > input") : null));
+  const parent = target as Element;
   return [...boxes, parent.closest("tr")?.querySelector("a"), parent.closest("[tabindex]")];
 }
 
