@@ -34,8 +34,7 @@ export function LabelsPage({ catalogue, isOfTicked }: LabelsPageProps) {
   const perSheet = labelsOn(sheet);
   const first = Math.min(perSheet, Math.max(1, Number.parseInt(chosen.value.first, 10) || 1));
   const sheets = useMemo(() => toSheets(plants?.slice(0, LABELS_MAX) ?? [], perSheet, first - 1), [plants, perSheet, first]);
-  // Not an effect, which would hear a second Escape a frame later, and leave the page.
-  useLayoutEffect(() => listen({ keydown: ({ key }) => key === "Escape" && opening.close() }), []);
+  useEffect(() => listen({ keydown: ({ key }) => key === "Escape" && opening.close() }), []);
   // People may have clicked beside it.
   useLayoutEffect(() => () => queueMicrotask(findFocus), []);
   return (
