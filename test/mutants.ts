@@ -129,8 +129,8 @@ export const MUTANTS: readonly Mutant[] = [
     test: "store/log-readers.test.ts",
     name: "3 readers far apart in one import all get their pages",
     file: "src/store/sqlite/log-scan.ts",
-    from: "if (row.seq < before.seq && performance.now() > end)",
-    to: "if (performance.now() > end)",
+    from: "if (row.seq < before.seq && this.#limits.now() > end)",
+    to: "if (this.#limits.now() > end)",
   },
   {
     test: "store/log-readers.test.ts",

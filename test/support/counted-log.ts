@@ -23,11 +23,18 @@ export type CountedLog = Readonly<{
 
 const COMMIT_PLANTS = 2000;
 
+/**
+ * How long a row takes, in milliseconds: the work is done in time-limited steps, and a count of it may not depend on the
+ * machine. A power of two, so that sums are exact.
+ */
+const ROW_MS = 2 ** -7;
+
 export function openCountedLog(path: string, limits?: Partial<ScanLimits>): CountedLog {
   const writer = new Writer(path);
   writer.keepChanges(30);
   const db = new CountedDatabase(path, { readOnly: true });
-  const scanner = new LogScanner(db, limits);
+  const now = () => db.rows * ROW_MS;
+  const scanner = new LogScanner(db, { now, ...limits });
   const calls: Partial<Record<keyof Indexer, (given: never) => unknown>> = {
     walkLog: (walk) => scanner.walk(walk),
     findState: (query) => scanner.findState(query),
@@ -40,7 +47,7 @@ export function openCountedLog(path: string, limits?: Partial<ScanLimits>): Coun
       searcher: { whileHurried: (work) => work(thread) },
       pace: async () => {},
       watch: () => () => {},
-      now: Date.now,
+      now,
     }),
     rows: () => db.rows,
     importPlants(id, name, count) {

@@ -42,8 +42,9 @@ export type StateQuery = Readonly<{ id: PlantId; place: ChangePlace; from: numbe
 const WINDOW_ROWS = 2000;
 
 const SCAN_LIMITS = {
-  /** How long a step may take, in milliseconds: searches run between. */
+  /** How long a step may take, in milliseconds of this clock: searches run between. */
   stepMs: 5,
+  now: () => performance.now(),
   /**
    * How many rows of an import are looked at together, at most, for the changes behind them, and how many for each row of a
    * page. Ten thousand rows with twenty changes each take 7 MB, and 6 MB of that are counted.
@@ -75,7 +76,7 @@ export class LogScanner {
   }
 
   walk({ wanted, before, limit, bytesMax }: Walk): WalkStep {
-    const end = performance.now() + this.#limits.stepMs;
+    const end = this.#limits.now() + this.#limits.stepMs;
     const changes: PlacedChange[] = [];
     const lowest = Math.max(this.#oldest(), wanted.kind === "import" ? wanted.first : 0);
     let bytes = 0;
@@ -88,21 +89,21 @@ export class LogScanner {
           if (changes.length >= limit || bytes >= bytesMax) return { changes, reached: { seq: row.seq, index: change.index, at: row.at } };
         }
         // The row of `before` is no step forward.
-        if (row.seq < before.seq && performance.now() > end) return { changes, reached: { seq: row.seq, index: 0, at: row.at } };
+        if (row.seq < before.seq && this.#limits.now() > end) return { changes, reached: { seq: row.seq, index: 0, at: row.at } };
       }
-      if (performance.now() > end && high - WINDOW_ROWS >= lowest) return { changes, reached: this.#placeAbove(high - WINDOW_ROWS) };
+      if (this.#limits.now() > end && high - WINDOW_ROWS >= lowest) return { changes, reached: this.#placeAbove(high - WINDOW_ROWS) };
     }
     return { changes, reached: undefined };
   }
 
   /** What it was before its next change, or else what it is now. Or the same query, with the row to go on from. */
   findState({ id, place, from }: StateQuery): PastState | StateQuery {
-    const end = performance.now() + this.#limits.stepMs;
+    const end = this.#limits.now() + this.#limits.stepMs;
     const newest = this.#newest();
     // With it, the next change may be gone.
     if (!this.#sql().row.get(place.seq)) return toState(undefined);
     for (let low = from; low <= newest; low += WINDOW_ROWS) {
-      if (low > from && performance.now() > end) return { id, place, from: low };
+      if (low > from && this.#limits.now() > end) return { id, place, from: low };
       for (const row of this.#sql().laterOfPlant.iterate(low, low + WINDOW_ROWS - 1, toBytes(id)) as Iterable<Row>) {
         const next = fromIds(row.ids).indexOf(id, row.seq === place.seq ? place.index : 0);
         if (next >= 0) return toState(toEntries(row)[next]);
@@ -118,7 +119,7 @@ export class LogScanner {
    * of the import as are behind a page are looked at with it, up to a limit of memory, for the pages that follow.
    */
   findStates(query: OutcomeQuery): readonly PastState[] | undefined {
-    const end = performance.now() + this.#limits.stepMs;
+    const end = this.#limits.now() + this.#limits.stepMs;
     const newest = this.#newest();
     const nexts = this.#nextsOf(query, newest);
     nexts.isUnderWay = true;
@@ -126,7 +127,7 @@ export class LogScanner {
       const high = Math.min(nexts.from + WINDOW_ROWS - 1, newest);
       for (const row of this.#sql().later.iterate(nexts.from, high) as Iterable<LookedRow>) {
         nexts.look(row);
-        if (performance.now() > end) return undefined;
+        if (this.#limits.now() > end) return undefined;
       }
       nexts.from = high + 1;
     }
