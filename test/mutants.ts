@@ -1065,6 +1065,14 @@ export const MUTANTS: readonly Mutant[] = [
 
   // Changes on PostgreSQL
   {
+    // All rows below a mark are deleted before they are read.
+    test: "postgres/changes.test.ts",
+    name: "the log of changes can be read while its last rows below the mark are deleted by age",
+    file: "src/store/postgres/history.ts",
+    from: "const TRIES = 3;",
+    to: "const TRIES = 1;",
+  },
+  {
     test: "postgres/changes.test.ts",
     name: "misses none of",
     file: "src/store/postgres/change-mark.ts",

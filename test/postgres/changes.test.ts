@@ -1,8 +1,13 @@
 import { afterEach, describe, expect, it } from "bun:test";
 import { Client } from "pg";
 import { asPlantId } from "../../src/domain/plant.ts";
-import { INSERT_LOGGED_OF_ONE as INSERT_LOGGED } from "../../src/store/postgres/change-statements.ts";
+import { ChangeLog } from "../../src/store/postgres/change-log.ts";
+import { DELETE_OLD, INSERT_LOGGED_OF_ONE as INSERT_LOGGED, LIST_OLD, MAKE_MARK } from "../../src/store/postgres/change-statements.ts";
+import { lastOld } from "../../src/store/postgres/change-sweep.ts";
+import type { AgedRow } from "../../src/store/postgres/change-sweep.ts";
+import type { Execute } from "../../src/store/postgres/engine/retry.ts";
 import { forgetPostgresChanges } from "../../src/store/postgres/forget.ts";
+import { createHistory } from "../../src/store/postgres/history.ts";
 import { restorePostgresStore } from "../../src/store/postgres/restore.ts";
 import type { LogCursor } from "../../src/store/history.ts";
 import { placeText } from "../../src/store/log-cursor.ts";
@@ -11,7 +16,7 @@ import { readOn } from "../support/history-pages.ts";
 import { plantOf } from "../support/plant.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
 import { inPublic, queryOnce } from "../support/postgres/database-server.ts";
-import { openLog, openStore } from "../support/postgres/store.ts";
+import { openExecute, openLog, openStore } from "../support/postgres/store.ts";
 import { inForm, tell } from "../support/run-form.ts";
 import { rejectionOf } from "../support/rejection.ts";
 import { until } from "../support/until.ts";
@@ -46,6 +51,25 @@ async function close(store: Store): Promise<void> {
 async function readAll(store: Store, after: LogCursor | undefined) {
   const { changes, cursor } = await readOn(store, { after });
   return { ids: changes.map(({ id }) => Number(id)), cursor };
+}
+
+/** Its old rows are deleted after a mark is taken, before anything is read below it. */
+class SweptLog extends ChangeLog {
+  sweepNext: (() => Promise<void>) | undefined;
+
+  override async markAboveAll(): Promise<bigint> {
+    const mark = await super.markAboveAll();
+    const sweep = this.sweepNext;
+    this.sweepNext = undefined;
+    await sweep?.();
+    return mark;
+  }
+}
+
+async function sweepOld(execute: Execute): Promise<void> {
+  await execute(MAKE_MARK, [], { isRepeatable: false });
+  const rows = await execute<AgedRow>(LIST_OLD, [0n, 0n, 30, 10], { isRepeatable: true });
+  await execute(DELETE_OLD, lastOld(rows)!.slice(0, 2), { isRepeatable: true });
 }
 
 const WRITERS = 4;
@@ -183,6 +207,23 @@ describe("the log of changes", () => {
     const newest = await later.history.newest();
     await later.plants.create(plantOf(3));
     expect((await readAll(later, newest)).ids).toEqual([3]);
+  });
+
+  it("can be read while its last rows below the mark are deleted by age", async () => {
+    const url = await cluster.createDatabase();
+    const store = await open(url);
+    const { execute, close: end } = openExecute(url);
+    const log = new SweptLog({ execute, probe: execute, log: openLog() });
+    await log.follow();
+    const history = createHistory({ log, changesDays: 30, execute });
+    for (const [id, look] of [() => history.newest(), () => history.read({ after: undefined, limit: 10, tag: undefined })].entries()) {
+      await store.plants.create(plantOf(id));
+      await queryOnce(url, `UPDATE plant_changes SET at = at - ${31 * DAY_US}`);
+      log.sweepNext = () => sweepOld(execute);
+      expect(await look()).toBeDefined();
+      expect(log.sweepNext).toBeUndefined();
+    }
+    await end();
   });
 
   it("has no place in a row that is gone, though its transaction has a later row", async () => {

@@ -17,6 +17,9 @@ export type HistoryOptions = Readonly<{ log: ChangeLog; changesDays: number; exe
 /** How many changes are looked at for one page of those that concern a tag. */
 const LOOKS = 1000;
 
+/** How often a row is looked for below a mark. */
+const TRIES = 3;
+
 type ChangeRow = [
   xid: bigint,
   place: bigint,
@@ -42,14 +45,13 @@ export function createHistory({ log, changesDays, execute }: HistoryOptions): Hi
     if (!isKept()) throw new PlantStoreError(changesDays === 0 ? "changes_off" : "changes_unsupported");
   }
 
-  async function newest(): Promise<LogCursor> {
+  async function newest(): Promise<LogCursor | undefined> {
     const mark = await log.markAboveAll();
     const [row] = await execute<[xid: bigint, changed: bigint, at: bigint]>(NEWEST_BELOW, [mark], HOW);
-    if (row) return cursorOf(row);
-    throw new PlantStoreError("overloaded");
+    return row && cursorOf(row);
   }
 
-  async function read({ after, limit, tag }: ChangeQuery): Promise<ChangePage> {
+  async function read({ after, limit, tag }: ChangeQuery): Promise<ChangePage | undefined> {
     const place = after === undefined ? undefined : toPlace(after);
     const mark = await (place ? log.mark() : log.markAboveAll());
     const { major, minor, at, seen } = place ?? { major: 0n, minor: 0n, at: 0n, seen: { major: 0n, at: 0n } };
@@ -66,8 +68,7 @@ export function createHistory({ log, changesDays, execute }: HistoryOptions): Hi
     const found = tag === undefined ? all : all.filter((change) => concerns(change, tag));
     if (found.length > limit) return { changes: found.slice(0, limit), cursor: found[limit - 1]!.cursor, isEnd: false };
     const cursor = first ? cursorOf(last ?? first, seenBy(first)) : after;
-    if (cursor === undefined) throw new PlantStoreError("overloaded");
-    return { changes: found, cursor, isEnd: isWhole };
+    return cursor === undefined ? undefined : { changes: found, cursor, isEnd: isWhole };
   }
 
   const checked =
@@ -78,14 +79,26 @@ export function createHistory({ log, changesDays, execute }: HistoryOptions): Hi
     };
   const { ofPlant, deleted, imports, ofImport } = pastHistory(execute);
   return {
-    newest: checked(newest),
-    read: checked(read),
+    newest: checked(() => askAgain(newest)),
+    read: checked((query) => askAgain(() => read(query))),
     watch: (onMore) => (isKept() ? log.watch(onMore) : () => {}),
     ofPlant: checked(ofPlant),
     deleted: checked(deleted),
     imports: checked(imports),
     ofImport: checked(ofImport),
   };
+}
+
+/**
+ * Rows that were below the mark when it was taken may be gone when they are read, all of them if all are old. The newest
+ * row stays, and is below a later mark.
+ */
+async function askAgain<Result>(ask: () => Promise<Result | undefined>): Promise<Result> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const result = await ask();
+    if (result !== undefined) return result;
+  }
+  throw new PlantStoreError("overloaded");
 }
 
 function seenBy([, , , , , , , , , , , major, at]: ChangeRow): LogSeen {
