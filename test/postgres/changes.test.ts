@@ -216,12 +216,15 @@ describe("the log of changes", () => {
     const log = new SweptLog({ execute, probe: execute, log: openLog() });
     await log.follow();
     const history = createHistory({ log, changesDays: 30, execute });
-    for (const [id, look] of [() => history.newest(), () => history.read({ after: undefined, limit: 10, tag: undefined })].entries()) {
-      await store.plants.create(plantOf(id));
+    const places = [() => history.newest(), async () => (await history.read({ after: undefined, limit: 10, tag: undefined })).cursor];
+    for (const [at, placeOf] of places.entries()) {
+      await store.plants.create(plantOf(2 * at));
       await queryOnce(url, `UPDATE plant_changes SET at = at - ${31 * DAY_US}`);
       log.sweepNext = () => sweepOld(execute);
-      expect(await look()).toBeDefined();
+      const after = await placeOf();
       expect(log.sweepNext).toBeUndefined();
+      await store.plants.create(plantOf(2 * at + 1));
+      expect((await readAll(store, after)).ids).toEqual([2 * at + 1]);
     }
     await end();
   });

@@ -17,9 +17,6 @@ export type HistoryOptions = Readonly<{ log: ChangeLog; changesDays: number; exe
 /** How many changes are looked at for one page of those that concern a tag. */
 const LOOKS = 1000;
 
-/** How often a row is looked for below a mark. */
-const TRIES = 3;
-
 type ChangeRow = [
   xid: bigint,
   place: bigint,
@@ -79,8 +76,8 @@ export function createHistory({ log, changesDays, execute }: HistoryOptions): Hi
     };
   const { ofPlant, deleted, imports, ofImport } = pastHistory(execute);
   return {
-    newest: checked(() => askAgain(newest)),
-    read: checked((query) => askAgain(() => read(query))),
+    newest: checked(() => askTwice(newest)),
+    read: checked((query) => askTwice(() => read(query))),
     watch: (onMore) => (isKept() ? log.watch(onMore) : () => {}),
     ofPlant: checked(ofPlant),
     deleted: checked(deleted),
@@ -91,14 +88,12 @@ export function createHistory({ log, changesDays, execute }: HistoryOptions): Hi
 
 /**
  * Rows that were below the mark when it was taken may be gone when they are read, all of them if all are old. The newest
- * row stays, and is below a later mark.
+ * row stays, and is below the next mark, unless what is under way holds that back.
  */
-async function askAgain<Result>(ask: () => Promise<Result | undefined>): Promise<Result> {
-  for (let tries = 0; tries < TRIES; tries += 1) {
-    const result = await ask();
-    if (result !== undefined) return result;
-  }
-  throw new PlantStoreError("overloaded");
+async function askTwice<Result>(ask: () => Promise<Result | undefined>): Promise<Result> {
+  const result = (await ask()) ?? (await ask());
+  if (result === undefined) throw new PlantStoreError("overloaded");
+  return result;
 }
 
 function seenBy([, , , , , , , , , , , major, at]: ChangeRow): LogSeen {
