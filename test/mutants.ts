@@ -375,6 +375,14 @@ export const MUTANTS: readonly Mutant[] = [
     to: "this.#peer?.write(block); const waiting = 0;",
   },
   {
+    // One that does not read holds up all others now and then.
+    test: "fairness/slow-streams.test.ts",
+    name: "is cut off and not waited for",
+    file: "src/http/feed/listener.ts",
+    from: "if (waiting === 0 || this.#end) return;",
+    to: "if (waiting === 0 || this.#end) return; Bun.sleepSync(1500);",
+  },
+  {
     test: "fairness/slow-streams.test.ts",
     name: "is cut off and not waited for",
     file: "src/http/feed/listener.ts",

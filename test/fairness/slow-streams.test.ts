@@ -1,6 +1,7 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { median } from "../../bench/quantile.ts";
+import { startPatientClock } from "../support/patient-clock.ts";
 import { closeOf, toRequest } from "../support/raw-http.ts";
 import { killServices, startService } from "../support/service-process.ts";
 import type { Service } from "../support/service-process.ts";
@@ -15,8 +16,11 @@ const NAME = "x".repeat(60_000);
 /** What waits for all readers together, what the log and the garbage collector take, and not what was written to them. */
 const GROWTH_MB_MAX = 150;
 
-/** How many of them are sent to one service before it is the turn of the other. */
+/** How many plants are put to one service before it is the turn of the other. */
 const TURN = 20;
+
+/** No create waits so long, in milliseconds: a reader is cut off later. */
+const DELAY_MS_MAX = 1000;
 
 const FLAGS = ["--metrics", "127.0.0.1:0", "--body-bytes-max", "1000000"];
 
@@ -63,9 +67,15 @@ describe("a reader of a stream that reads nothing, or a byte now and then", () =
     const before = readVitals(service.pid).megabytes;
     const times: number[] = [];
     const usual: number[] = [];
+    const clock = startPatientClock();
+    let longest = 0;
     for (let first = 2; first <= CHANGES; first += TURN) {
       const ids = Array.from({ length: Math.min(TURN, CHANGES + 1 - first) }, (_, at) => first + at);
-      for (const id of ids) times.push(await put(id, NAME));
+      for (const id of ids) {
+        const began = clock.ms();
+        times.push(await put(id, NAME));
+        longest = Math.max(longest, clock.ms() - began);
+      }
       for (const id of ids) usual.push(await put(id, NAME, quiet));
     }
     await quick.waitFor(CHANGES - 1);
@@ -73,6 +83,7 @@ describe("a reader of a stream that reads nothing, or a byte now and then", () =
     await trickling;
     expect(readVitals(service.pid).megabytes - before).toBeLessThan(GROWTH_MB_MAX);
     expect(median(times)).toBeLessThan(3 * median(usual) + 10);
+    expect(longest).toBeLessThan(DELAY_MS_MAX);
     stuck.socket.resume();
     await closeOf(stuck.socket);
     expect(stuck.isWhole()).toBe(false);

@@ -234,7 +234,7 @@ function readsWith(filter: Filter): Read[] {
   ];
 }
 
-/** A search that a slow machine does not end within these milliseconds is refused. */
+/** A search that a slow machine does not end within these milliseconds is refused (LIST_MS_MAX of the searcher). */
 const SEARCH_MS_MAX = 5000;
 
 export type Matrix = Readonly<{ writes: number; reads: number; cells: number; stale: readonly string[] }>;
